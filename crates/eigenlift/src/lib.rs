@@ -1,1 +1,35 @@
-//! .
+//! Kernel PCA that is exact, fits the memory there is, and says how far its numbers can be trusted.
+//!
+//! Every method ends in one line, **y(x) = lift(x)ᵀA − c**; methods differ only in how A is found. The modules stand in
+//! the order of the pipeline and use only what stands above them:
+//!
+//! ```text
+//! data ──> kernel ──> Gram operator ──> eigen-solve ──> model ──> scores, new rows
+//! ```
+//!
+//! ```
+//! use eigenlift::{data, methods::KernelPca};
+//! let iris = data::iris()?;
+//! let model = KernelPca::new(2).fit(iris.samples)?;
+//! assert_eq!(model.scores().n_cols(), 2);
+//! assert!(model.certificate().worst_residual() < 1e-6);
+//! println!("{}", model.plan());
+//! # Ok::<(), eigenlift::error::Error>(())
+//! ```
+
+pub mod error;
+pub mod progress;
+pub mod real;
+pub mod matrix;
+mod random;
+mod simd;
+mod linalg;
+pub mod data;
+pub mod kernel;
+pub mod operator;
+pub mod gram;
+pub mod engine;
+pub mod low_rank;
+pub mod eigen;
+pub mod model;
+pub mod methods;

@@ -1,0 +1,13 @@
+//! Samples: rows of numbers, dense or sparse, owned or borrowed.
+
+mod builtin;
+mod csr;
+mod points;
+mod samples;
+mod synthetic;
+
+pub use builtin::{Dataset, digits, iris, worked_example};
+pub use csr::{Csr, CsrRef};
+pub use points::{AnyPoints, Points};
+pub use samples::{AnySamples, Samples, SharedBuffer};
+pub use synthetic::synthetic;

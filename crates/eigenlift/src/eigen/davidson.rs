@@ -1,0 +1,309 @@
+//! Block Davidson with thick restart (GD+k), docs/theory (K20)–(K24).
+//!
+//! The basis grows by preconditioned residuals of the pairs that have not converged. When it is full it is replaced by the
+//! best Ritz vectors and those of the step before. Every new block is orthogonalised against the whole basis and the
+//! deflated vectors, in every sweep.
+
+use super::orthonormal::{orthonormalise, times};
+use super::{EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
+use crate::error::{Error, Result};
+use crate::linalg::{Onto, column_norms, combine, inner, scale_columns, symmetric_eigen};
+use crate::matrix::{MatRef, Matrix};
+use crate::operator::LinearOperator;
+use crate::random::{Purpose, Stream};
+
+/// Gaussian columns in the start block: they find what a sketch missed.
+const PROBES: usize = 4;
+/// Widest block that one pass multiplies.
+const WIDEST: usize = 128;
+/// A pair whose residual is this far below the tolerance needs no further direction.
+const SOFT_LOCK: f64 = 0.1;
+/// Denominators of the preconditioner are kept this far from zero, relative to θ.
+const SMALLEST_DENOMINATOR: f64 = 0.05;
+
+/// Block Davidson GD+k for a few of the largest eigenpairs of an operator that is expensive to apply.
+///
+/// Memory: 8 n × (k + guard) doubles. Cost: a few passes over the matrix.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Davidson;
+
+/// Sizes of the iteration for k pairs.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Ritz vectors kept at a restart: k and a guard of at least 8.
+    keep: usize,
+    /// Columns added in a step.
+    widest: usize,
+    /// Columns that the basis may have.
+    basis: usize,
+}
+
+impl Sizes {
+    fn new(n: usize, k: usize) -> Self {
+        let keep = (k + (k / 4).max(8)).next_multiple_of(16).max(32).min(n);
+        let widest = keep.min(WIDEST);
+        Self { keep, widest, basis: (keep + 3 * widest).min(n) }
+    }
+}
+
+/// Columns the solver's basis takes for k pairs of an n × n matrix; twice that many are stored.
+pub(crate) fn basis_columns(n: usize, k: usize) -> usize {
+    Sizes::new(n, k).basis
+}
+
+/// The search space: an orthonormal basis Q, A·Q and T = QᵀAQ.
+struct Basis {
+    q: Matrix<f64>,
+    aq: Matrix<f64>,
+    t: Matrix<f64>,
+    width: usize,
+}
+
+impl Basis {
+    fn new(n: usize, most: usize) -> Self {
+        Self { q: Matrix::zeros(n, most), aq: Matrix::zeros(n, most), t: Matrix::zeros(most, most), width: 0 }
+    }
+
+    fn q(&self) -> MatRef<'_, f64> {
+        self.q.view().first_columns(self.width)
+    }
+
+    fn aq(&self) -> MatRef<'_, f64> {
+        self.aq.view().first_columns(self.width)
+    }
+
+    /// Appends orthonormal columns and their products.
+    fn append(&mut self, v: &Matrix<f64>, av: &Matrix<f64>) {
+        let (from, to) = (self.width, self.width + v.n_cols());
+        self.q.view_mut().columns(from..to).copy_from(v.view());
+        self.aq.view_mut().columns(from..to).copy_from(av.view());
+        self.width = to;
+        let fresh = inner(self.q(), av.view());
+        for i in 0..to {
+            for j in from..to {
+                let mirrored = if i >= from { 0.5 * (fresh[(i, j - from)] + fresh[(j, i - from)]) } else { fresh[(i, j - from)] };
+                self.t[(i, j)] = mirrored;
+                self.t[(j, i)] = mirrored;
+            }
+        }
+    }
+
+    /// Ritz values, largest first, and coefficients of the Ritz vectors in the basis.
+    fn ritz(&self) -> Result<(Vec<f64>, Matrix<f64>)> {
+        symmetric_eigen(&Matrix::from_fn(self.width, self.width, |i, j| self.t[(i, j)]))
+    }
+
+    /// Replaces the basis by the combinations `c`, which are orthonormal.
+    fn replace(&mut self, c: &Matrix<f64>) {
+        let (n, width) = (self.q.n_rows(), c.n_cols());
+        let mut out = Matrix::zeros(n, width);
+        combine(out.view_mut(), Onto::Replace, 1.0, self.q(), c.view());
+        self.q.view_mut().columns(0..width).copy_from(out.view());
+        combine(out.view_mut(), Onto::Replace, 1.0, self.aq(), c.view());
+        self.aq.view_mut().columns(0..width).copy_from(out.view());
+        let small = Matrix::from_fn(self.width, self.width, |i, j| self.t[(i, j)]);
+        let reduced = inner(c.view(), times(&small, c).view());
+        for i in 0..width {
+            (0..width).for_each(|j| self.t[(i, j)] = 0.5 * (reduced[(i, j)] + reduced[(j, i)]));
+        }
+        self.width = width;
+    }
+
+    fn reset(&mut self, v: &Matrix<f64>, av: &Matrix<f64>) {
+        self.width = 0;
+        self.append(v, av);
+    }
+}
+
+/// Coefficients of the first `count` columns.
+fn first_columns(s: &Matrix<f64>, count: usize) -> Matrix<f64> {
+    s.view().first_columns(count).to_matrix()
+}
+
+impl Eigensolver for Davidson {
+    fn largest(&self, operator: &dyn LinearOperator, k: usize, how: &SolveOptions<'_>) -> Result<EigenPairs> {
+        let n = operator.n_rows();
+        let mut run = Run { operator, how, sizes: Sizes::new(n, k), stats: SolveStats::default(), k };
+        let start = run.start(n)?;
+        let mut basis = Basis::new(n, run.sizes.basis);
+        let product = run.apply(&start)?;
+        basis.append(&start, &product);
+        let mut before: Option<Matrix<f64>> = None;
+        loop {
+            run.stats.iterations += 1;
+            let (theta, s) = basis.ritz()?;
+            let keep = run.sizes.keep.min(basis.width);
+            let s = first_columns(&s, keep);
+            let residual = residual_block(&basis, &s, &theta);
+            let norms = column_norms(residual.view());
+            let wanted = run.k.min(keep);
+            let done = (0..wanted).all(|i| run.converged(norms[i], theta[i]));
+            let open: Vec<usize> =
+                (0..keep).filter(|i| !run.negligible(norms[*i], theta[*i])).take(run.sizes.widest).collect();
+            if done || open.is_empty() {
+                match run.verify(&mut basis, &s, wanted, &theta)? {
+                    Some(pairs) => return Ok(pairs),
+                    None => before = None,
+                }
+                continue;
+            }
+            run.check_patience(&norms, &theta)?;
+            let new = run.directions(&residual, &open, &theta)?;
+            let s = if basis.width + new.n_cols() > run.sizes.basis { restart(&mut basis, &s, before.as_ref())? } else { s };
+            let bases: Vec<MatRef<'_, f64>> = how.deflate.into_iter().chain([basis.q()]).collect();
+            let mut v = orthonormalise(new, &bases)?;
+            if basis.width + v.n_cols() > run.sizes.basis {
+                v = first_columns(&v, run.sizes.basis - basis.width);
+            }
+            if v.n_cols() == 0 {
+                // The space is exhausted: what is left is rounding.
+                match run.verify(&mut basis, &s, wanted, &theta)? {
+                    Some(pairs) => return Ok(pairs),
+                    None => return Err(run.gave_up(&norms, &theta)),
+                }
+            }
+            let av = run.apply(&v)?;
+            before = Some(Matrix::from_fn(basis.width + v.n_cols(), s.n_cols(), |i, j| {
+                if i < s.n_rows() { s[(i, j)] } else { 0.0 }
+            }));
+            basis.append(&v, &av);
+        }
+    }
+}
+
+/// R = AQ·S − Q·S·diag(θ), (K21).
+fn residual_block(basis: &Basis, s: &Matrix<f64>, theta: &[f64]) -> Matrix<f64> {
+    let mut out = Matrix::zeros(basis.q.n_rows(), s.n_cols());
+    combine(out.view_mut(), Onto::Replace, 1.0, basis.aq(), s.view());
+    let mut scaled = s.clone();
+    scale_columns(scaled.view_mut(), theta);
+    combine(out.view_mut(), Onto::Add, -1.0, basis.q(), scaled.view());
+    out
+}
+
+/// Keeps the current Ritz vectors and what the previous ones add to them, (K24). Returns the coefficients of the current
+/// Ritz vectors in the new basis.
+fn restart(basis: &mut Basis, s: &Matrix<f64>, before: Option<&Matrix<f64>>) -> Result<Matrix<f64>> {
+    let keep = s.n_cols();
+    let mut kept = s.clone();
+    if let Some(before) = before {
+        let extra = orthonormalise(before.clone(), &[s.view()])?;
+        let width = keep + extra.n_cols();
+        kept = Matrix::from_fn(s.n_rows(), width, |i, j| if j < keep { s[(i, j)] } else { extra[(i, j - keep)] });
+    }
+    basis.replace(&kept);
+    Ok(Matrix::from_fn(kept.n_cols(), keep, |i, j| f64::from(u8::from(i == j))))
+}
+
+/// One solve: what it was asked and what it has spent.
+struct Run<'a> {
+    operator: &'a dyn LinearOperator,
+    how: &'a SolveOptions<'a>,
+    sizes: Sizes,
+    stats: SolveStats,
+    k: usize,
+}
+
+impl Run<'_> {
+    /// The sketch's leading vectors and Gaussian probes, orthonormal.
+    fn start(&self, n: usize) -> Result<Matrix<f64>> {
+        let width = self.sizes.keep;
+        let known = self.how.sketch.map_or(0, |sketch| sketch.vectors.n_cols().min(width - PROBES.min(width)));
+        let mut random = Stream::new(self.how.seed, Purpose::StartBlock);
+        let block = Matrix::from_fn(n, width, |i, j| match self.how.sketch {
+            Some(sketch) if j < known => sketch.vectors[(i, j)],
+            _ => random.gaussian(),
+        });
+        let bases: Vec<MatRef<'_, f64>> = self.how.deflate.into_iter().collect();
+        orthonormalise(block, &bases)
+    }
+
+    fn apply(&mut self, block: &Matrix<f64>) -> Result<Matrix<f64>> {
+        self.how.watch.step("eigensolver", self.stats.passes, 0)?;
+        let mut out = Matrix::zeros(self.operator.n_rows(), block.n_cols());
+        self.operator.apply(block.view(), out.view_mut(), self.how.watch)?;
+        self.stats.passes += 1;
+        self.stats.products += block.n_cols();
+        Ok(out)
+    }
+
+    fn converged(&self, residual: f64, theta: f64) -> bool {
+        residual <= (self.how.tolerance * theta.abs()).max(self.how.rounding_floor)
+    }
+
+    fn negligible(&self, residual: f64, theta: f64) -> bool {
+        residual <= (SOFT_LOCK * self.how.tolerance * theta.abs()).max(self.how.rounding_floor)
+    }
+
+    /// t = −r/θ + U((1/(ℓ−θ) + 1/θ) ∘ Uᵀr): the inverse of (sketch − θ) applied to the residual, (K23).
+    fn directions(&self, residual: &Matrix<f64>, open: &[usize], theta: &[f64]) -> Result<Matrix<f64>> {
+        let mut r = Matrix::from_fn(residual.n_rows(), open.len(), |i, j| residual[(i, open[j])]);
+        let Some(Sketch { vectors, values }) = self.how.sketch else { return Ok(r) };
+        let mut weights = inner(vectors.view(), r.view());
+        // Ritz values at rounding level would only blow up the scale.
+        let shift: Vec<f64> = open.iter().map(|i| theta[*i].abs().max(self.how.rounding_floor)).collect();
+        for (i, value) in values.iter().enumerate() {
+            for (j, t) in shift.iter().enumerate() {
+                let gap = value - t;
+                let least = SMALLEST_DENOMINATOR * t;
+                let gap = if gap.abs() >= least { gap } else { least.copysign(gap) };
+                weights[(i, j)] *= 1.0 / gap + 1.0 / t;
+            }
+        }
+        let scale: Vec<f64> = shift.iter().map(|t| -1.0 / t).collect();
+        scale_columns(r.view_mut(), &scale);
+        combine(r.view_mut(), Onto::Add, 1.0, vectors.view(), weights.view());
+        Ok(r)
+    }
+
+    /// Forms the Ritz vectors, multiplies them anew, and returns the pairs if the fresh residuals hold too. Otherwise the
+    /// basis is replaced by the fresh vectors and products.
+    fn verify(
+        &mut self,
+        basis: &mut Basis,
+        s: &Matrix<f64>,
+        wanted: usize,
+        theta: &[f64],
+    ) -> Result<Option<EigenPairs>> {
+        let mut vectors = Matrix::zeros(basis.q.n_rows(), wanted);
+        combine(vectors.view_mut(), Onto::Replace, 1.0, basis.q(), s.view().first_columns(wanted));
+        let product = self.apply(&vectors)?;
+        let projected = inner(vectors.view(), product.view());
+        let symmetric =
+            Matrix::from_fn(wanted, wanted, |i, j| 0.5 * (projected[(i, j)] + projected[(j, i)]));
+        let (values, rotation) = symmetric_eigen(&symmetric)?;
+        let vectors = times(&vectors, &rotation);
+        let product = times(&product, &rotation);
+        let mut residual = product.clone();
+        let mut scaled = vectors.clone();
+        scale_columns(scaled.view_mut(), &values);
+        residual.as_mut_slice().iter_mut().zip(scaled.as_slice()).for_each(|(r, v)| *r -= v);
+        let residuals = column_norms(residual.view());
+        // Allowance of one tenth: products kept in the basis drift from fresh ones by rounding.
+        let holds = (0..wanted).all(|i| self.converged(residuals[i] / 1.1, values[i]));
+        let exhausted = self.stats.passes >= self.how.max_passes;
+        if holds {
+            let next = theta.get(wanted).copied();
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest: None, stats: self.stats }));
+        }
+        if exhausted {
+            return Err(self.gave_up(&residuals, &values));
+        }
+        basis.reset(&vectors, &product);
+        Ok(None)
+    }
+
+    fn check_patience(&self, norms: &[f64], theta: &[f64]) -> Result<()> {
+        if self.stats.passes < self.how.max_passes { Ok(()) } else { Err(self.gave_up(norms, theta)) }
+    }
+
+    fn gave_up(&self, norms: &[f64], theta: &[f64]) -> Error {
+        let worst = norms.iter().zip(theta).take(self.k).map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE));
+        Error::NotConverged {
+            passes: self.stats.passes as f64,
+            residual: worst.fold(0.0, f64::max),
+            tolerance: self.how.tolerance,
+            action: "Loosen the tolerance, ask for fewer components, or use double precision".into(),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Eigensolvers behind one trait. They see an operator and nothing else.
+
+mod certificate;
+mod davidson;
+mod dense;
+mod orthonormal;
+mod spectrum;
+
+pub use certificate::{Certificate, Interval};
+pub use davidson::Davidson;
+pub(crate) use davidson::basis_columns;
+pub use dense::Dense;
+pub use spectrum::{Indefinite, fix_signs, rank_threshold};
+
+use crate::error::Result;
+use crate::matrix::{MatRef, Matrix};
+use crate::operator::LinearOperator;
+use crate::progress::Watch;
+
+/// Approximate eigenpairs that a solver starts from and preconditions with.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// Orthonormal columns.
+    pub vectors: Matrix<f64>,
+    /// Their approximate eigenvalues, largest first.
+    pub values: Vec<f64>,
+}
+
+/// What a solver is told beside the operator and the number of pairs.
+#[derive(Clone, Debug)]
+pub struct SolveOptions<'a> {
+    /// Orthonormal columns to stay orthogonal to: known eigenvectors that are not wanted, such as the constant vector.
+    pub deflate: Option<MatRef<'a, f64>>,
+    /// Where to start.
+    pub sketch: Option<&'a Sketch>,
+    /// Residual ‖Av − θv‖ ≤ tolerance·|θ| is asked for.
+    pub tolerance: f64,
+    /// Residuals at or below this are rounding and count as converged.
+    pub rounding_floor: f64,
+    /// Passes over the matrix after which the solver gives up.
+    pub max_passes: usize,
+    /// Seed of random start vectors.
+    pub seed: u64,
+    /// Who is told, and who may stop it.
+    pub watch: &'a Watch,
+}
+
+/// Eigenpairs with the largest eigenvalues, and what it took to find them.
+#[derive(Clone, Debug)]
+pub struct EigenPairs {
+    /// Eigenvalues, algebraically largest first.
+    pub values: Vec<f64>,
+    /// Unit eigenvectors as columns.
+    pub vectors: Matrix<f64>,
+    /// ‖Av − θv‖ of each pair, from a product made for this purpose alone.
+    pub residuals: Vec<f64>,
+    /// Estimate of the eigenvalue after the last, when one is known.
+    pub next: Option<f64>,
+    /// Smallest eigenvalue, when all were computed.
+    pub lowest: Option<f64>,
+    /// What it took.
+    pub stats: SolveStats,
+}
+
+/// What a solve took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SolveStats {
+    /// Steps of the iteration; 1 for a direct solver.
+    pub iterations: usize,
+    /// Passes over the matrix, the one for the residuals included.
+    pub passes: usize,
+    /// Matrix-vector products in all passes together.
+    pub products: usize,
+}
+
+/// Finds eigenpairs of a symmetric operator.
+pub trait Eigensolver: std::fmt::Debug + Send + Sync {
+    /// The `k` algebraically largest eigenpairs, or as many as the space orthogonal to `deflate` has.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotConverged`] when the tolerance is not met; never an unconverged result.
+    fn largest(&self, operator: &dyn LinearOperator, k: usize, how: &SolveOptions<'_>) -> Result<EigenPairs>;
+}

@@ -1,0 +1,89 @@
+//! Order, signs, numerical rank and what to do with negative eigenvalues: one place for all solvers.
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// Magnitudes within this share of the largest count as equal when signs are fixed.
+const SIGN_TIE: f64 = 1e-8;
+
+/// What to do with negative eigenvalues, which a kernel that is no Mercer kernel has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Indefinite {
+    /// Leave them out: the kernel is replaced by its positive part.
+    #[default]
+    Clip,
+    /// Count them by magnitude: the kernel is replaced by its absolute value. Needs all eigenvalues.
+    Flip,
+    /// Refuse.
+    Refuse,
+}
+
+impl std::str::FromStr for Indefinite {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "clip" => Ok(Self::Clip),
+            "flip" => Ok(Self::Flip),
+            "refuse" => Ok(Self::Refuse),
+            _ => Err(Error::setting(
+                format!("repair \"{text}\""),
+                "it must be clip, flip or refuse",
+                "clip leaves negative eigenvalues out, flip takes their magnitude, refuse stops",
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for Indefinite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Clip => "clip",
+            Self::Flip => "flip",
+            Self::Refuse => "refuse",
+        })
+    }
+}
+
+/// Eigenvalues of magnitude up to this are rounding: 4u(√n·λ₁ + ‖K‖_F) with u the unit roundoff of the entries.
+///
+/// Numerics: independent rounding errors of relative size u form a matrix of norm about 2u√n·max|Kᵢⱼ|; ‖K‖_F covers
+/// kernels whose constant part, which centring removes, is much larger than λ₁.
+pub fn rank_threshold(n: usize, largest: f64, frobenius_norm: f64, unit_roundoff: f64) -> f64 {
+    4.0 * unit_roundoff * ((n as f64).sqrt() * largest.abs() + frobenius_norm)
+}
+
+/// Turns each column so that its entry of largest magnitude is positive. Among magnitudes that are equal up to 1e-8 the
+/// first decides.
+pub fn fix_signs(vectors: &mut Matrix<f64>) {
+    let (n, k) = (vectors.n_rows(), vectors.n_cols());
+    for j in 0..k {
+        let largest = (0..n).map(|i| vectors[(i, j)].abs()).fold(0.0, f64::max);
+        let deciding = (0..n).find(|i| vectors[(*i, j)].abs() >= (1.0 - SIGN_TIE) * largest);
+        if deciding.is_some_and(|i| vectors[(i, j)] < 0.0) {
+            (0..n).for_each(|i| vectors[(i, j)] = -vectors[(i, j)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn largest_entry_becomes_positive_and_the_first_of_equals_decides() {
+        let mut v = Matrix::from_vec(vec![-0.5, 0.1, 0.5 + 1e-12, -0.9, 0.2, 0.3], 3, 2).unwrap();
+        fix_signs(&mut v);
+        assert_eq!(v.column(0), [0.5, -0.5 - 1e-12, -0.2]);
+        assert_eq!(v.column(1), [-0.1, 0.9, -0.3]);
+    }
+
+    #[test]
+    fn repair_round_trips_as_text() {
+        for repair in [Indefinite::Clip, Indefinite::Flip, Indefinite::Refuse] {
+            assert_eq!(repair.to_string().parse::<Indefinite>().unwrap(), repair);
+        }
+        assert!("shift".parse::<Indefinite>().unwrap_err().to_string().contains("clip, flip or refuse"));
+    }
+}

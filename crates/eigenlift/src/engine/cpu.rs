@@ -1,0 +1,75 @@
+//! The processor. The only file that starts threads.
+
+use super::Engine;
+use crate::data::{AnyPoints, AnySamples};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::gram::{CrossGram, Similarity, Storage, SymmetricGram};
+use crate::operator::{GramOperator, LinearOperator};
+
+/// Runs on this machine's processor with a pool of threads of its own.
+#[derive(Debug)]
+pub struct Cpu {
+    pool: rayon::ThreadPool,
+}
+
+impl Cpu {
+    /// `threads` threads; 0 means one for each processor.
+    ///
+    /// # Errors
+    /// When the system refuses to start threads.
+    pub fn new(threads: usize) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+            Error::setting(
+                format!("{threads} threads could not be started ({e})"),
+                "the system must allow that many",
+                "Ask for fewer threads",
+            )
+        })?;
+        Ok(Self { pool })
+    }
+}
+
+impl Engine for Cpu {
+    fn name(&self) -> String {
+        "cpu".into()
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn memory_available(&self) -> Option<u64> {
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+        let table = read("/proc/meminfo")?;
+        let line = table.lines().find(|line| line.starts_with("MemAvailable:"))?;
+        let machine = line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024;
+        let group = number("/sys/fs/cgroup/memory.max")
+            .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
+        Some(group.map_or(machine, |group| group.min(machine)))
+    }
+
+    fn run(&self, work: &mut (dyn FnMut() + Send)) {
+        self.pool.install(work);
+    }
+
+    fn gram(&self, similarity: &Similarity, x: &AnySamples, storage: Storage) -> Result<Box<dyn GramOperator>> {
+        Ok(match x {
+            AnySamples::F32(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
+            AnySamples::F64(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
+        })
+    }
+
+    fn cross<'a>(
+        &self,
+        kernel: &'a Kernel,
+        x: AnyPoints<'a>,
+        samples: &'a AnySamples,
+    ) -> Result<Box<dyn LinearOperator + 'a>> {
+        Ok(match samples {
+            AnySamples::F32(samples) => Box::new(CrossGram::new(kernel, x, samples)),
+            AnySamples::F64(samples) => Box::new(CrossGram::new(kernel, x, samples)),
+        })
+    }
+}

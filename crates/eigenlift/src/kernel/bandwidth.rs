@@ -1,0 +1,120 @@
+//! Parameters that are found from the data: medians over pairs of rows, and 1/d.
+
+use super::Kernel;
+use super::spec::{KernelSpec, Param, ParamRole};
+use crate::data::AnyPoints;
+use crate::error::{Error, Result};
+use crate::random::{Purpose, Stream};
+
+/// Pairs of rows that a median is taken over; all pairs when there are no more.
+const PAIRS: usize = 100_000;
+/// Pairs on which a formula's symmetry is tried.
+const SYMMETRY_PAIRS: usize = 200;
+
+/// The number a parameter stands for.
+pub(super) fn resolve(role: ParamRole, param: Param, points: AnyPoints<'_>, seed: u64) -> Result<f64> {
+    match param {
+        Param::Value(value) => Ok(value),
+        Param::OverDimension => Ok(1.0 / points.n_cols().max(1) as f64),
+        Param::Median => {
+            points.check()?;
+            let typical = median(points, quantity(role), seed)?;
+            Ok(match role {
+                ParamRole::SquaredDistance => typical,
+                ParamRole::Distance => typical.sqrt(),
+                ParamRole::DistanceRate => 1.0 / typical.sqrt(),
+                _ => 1.0 / typical,
+            })
+        }
+    }
+}
+
+type Quantity = fn(&[f64], &[f64]) -> f64;
+
+/// What the median is taken of. Distances are squared: the root of the median is the median of the roots.
+fn quantity(role: ParamRole) -> Quantity {
+    match role {
+        ParamRole::L1Rate => |x, y| x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum(),
+        ParamRole::InnerProductRate => |x, y| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>().abs(),
+        ParamRole::Chi2Rate => |x, y| {
+            let term = |(a, b): (&f64, &f64)| if a + b == 0.0 { 0.0 } else { (a - b) * (a - b) / (a + b) };
+            x.iter().zip(y).map(term).sum()
+        },
+        _ => |x, y| x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum(),
+    }
+}
+
+/// Calls `visit` with pairs of different rows: all of them, or `count` drawn by global row index.
+fn visit_pairs(points: AnyPoints<'_>, count: usize, purpose: Purpose, seed: u64, mut visit: impl FnMut(&[f64], &[f64])) {
+    let (n, d) = (points.n_rows(), points.n_cols());
+    let (mut x, mut y) = (vec![0.0; d], vec![0.0; d]);
+    if n * n.saturating_sub(1) / 2 <= count {
+        for i in 0..n {
+            points.copy_row(i, &mut x);
+            for j in 0..i {
+                points.copy_row(j, &mut y);
+                visit(&x, &y);
+            }
+        }
+        return;
+    }
+    let mut random = Stream::new(seed, purpose);
+    for _ in 0..count {
+        let i = random.below(n);
+        let j = (i + 1 + random.below(n - 1)) % n;
+        points.copy_row(i, &mut x);
+        points.copy_row(j, &mut y);
+        visit(&x, &y);
+    }
+}
+
+/// The median over pairs; when it is 0, the mean of what is not.
+fn median(points: AnyPoints<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
+    let mut values = Vec::new();
+    visit_pairs(points, PAIRS, Purpose::Pairs, seed, |x, y| values.push(quantity(x, y)));
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.get(values.len() / 2).copied().unwrap_or(0.0);
+    if middle > 0.0 && middle.is_finite() {
+        return Ok(middle);
+    }
+    let positive: Vec<f64> = values.into_iter().filter(|v| *v > 0.0 && v.is_finite()).collect();
+    if positive.is_empty() {
+        return Err(Error::data(
+            format!("{} rows without any distance between them", points.n_rows()),
+            "a median needs rows that differ",
+            "Give the kernel's parameter as a number, or check the data for constant columns",
+        ));
+    }
+    Ok(positive.iter().sum::<f64>() / positive.len() as f64)
+}
+
+/// Tries k(x,y) = k(y,x) on pairs of rows when the kernel is a formula in both.
+pub(super) fn check_symmetry(kernel: &Kernel, points: AnyPoints<'_>, seed: u64) -> Result<()> {
+    if !kernel.spec().is_some_and(has_formula) {
+        return Ok(());
+    }
+    let mut failure = None;
+    visit_pairs(points, SYMMETRY_PAIRS, Purpose::Probes, seed, |x, y| {
+        let (there, back) = (kernel.pair(x, y), kernel.pair(y, x));
+        // Rounding of a formula of moderate length; anything else is asymmetry.
+        if failure.is_none() && (there - back).abs() > 1e-9 * there.abs().max(back.abs()) {
+            failure = Some((there, back));
+        }
+    });
+    failure.map_or(Ok(()), |(there, back)| {
+        Err(Error::kernel(
+            format!("the kernel {kernel} gives k(x,y) = {there} and k(y,x) = {back} for a pair of rows"),
+            "a kernel must be symmetric",
+            "Make the formula the same when x and y are exchanged",
+        ))
+    })
+}
+
+fn has_formula(spec: &KernelSpec) -> bool {
+    match spec {
+        KernelSpec::Expr(_) => true,
+        KernelSpec::Scaled(_, inner) => has_formula(inner),
+        KernelSpec::Sum(specs) | KernelSpec::Product(specs) => specs.iter().any(has_formula),
+        _ => false,
+    }
+}

@@ -1,0 +1,215 @@
+//! Kernels: descriptions that can be printed, parsed and saved, and their evaluation by tiles.
+
+mod bandwidth;
+mod dimension;
+mod feature_map;
+mod formula;
+mod geometry;
+mod parse;
+mod profile;
+mod spec;
+mod tile;
+mod token;
+
+pub use dimension::Dimension;
+pub use feature_map::PolynomialMap;
+pub use formula::Formula;
+pub use spec::{KernelSpec, MaternNu, Param, ParamRole, Width};
+pub use tile::{KernelFunction, Workspace};
+
+use crate::data::{AnyPoints, Points};
+use crate::error::{Error, Result};
+use crate::real::Real;
+use profile::{CoordinateProfile, DistanceProfile, InnerProfile};
+use std::sync::Arc;
+use tile::Form;
+
+/// A kernel ready to be computed.
+#[derive(Clone)]
+pub struct Kernel {
+    spec: Option<KernelSpec>,
+    name: String,
+    form: Form,
+}
+
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernel({})", self.name)
+    }
+}
+
+impl std::fmt::Display for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Kernel {
+    /// A kernel for rows of `n_features` numbers; every parameter must be a number.
+    ///
+    /// # Errors
+    /// When a parameter is still to be found from data, a formula names a feature that does not exist, or the kernel is
+    /// `precomputed`, which has no formula.
+    pub fn new(spec: &KernelSpec, n_features: usize) -> Result<Self> {
+        Ok(Self { form: form(spec, n_features)?, name: spec.to_string(), spec: Some(spec.clone()) })
+    }
+
+    /// A kernel for these rows: `median` and `1/d` are found from them, and the rows are checked for what the kernel needs.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`]; when all rows are the same, so that there is no median distance; when the kernel needs entries
+    /// ≥ 0 and one is negative; when a formula is not symmetric in x and y.
+    pub fn for_points(spec: &KernelSpec, points: AnyPoints<'_>, seed: u64) -> Result<Self> {
+        let resolved = spec.map_params(&mut |role, param| bandwidth::resolve(role, param, points, seed))?;
+        let kernel = Self::new(&resolved, points.n_cols())?;
+        kernel.check_points(points)?;
+        bandwidth::check_symmetry(&kernel, points, seed)?;
+        Ok(kernel)
+    }
+
+    /// A kernel given as a function of two rows. It cannot be saved.
+    pub fn from_fn(name: impl Into<String>, f: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        Self { spec: None, name: name.into(), form: Form::Function(Arc::new(f)) }
+    }
+
+    /// The description, unless the kernel was given as a function.
+    pub fn spec(&self) -> Option<&KernelSpec> {
+        self.spec.as_ref()
+    }
+
+    /// Checks that rows are finite and meet what the formula needs.
+    ///
+    /// # Errors
+    /// Names the first entry that does not, counting from 1.
+    pub fn check_points(&self, points: AnyPoints<'_>) -> Result<()> {
+        points.check()?;
+        if !needs_nonnegative(&self.form) {
+            return Ok(());
+        }
+        let found = match points {
+            AnyPoints::F32(p) => p.find(|x| x >= 0.0),
+            AnyPoints::F64(p) => p.find(|x| x >= 0.0),
+        };
+        found.map_or(Ok(()), |(i, j, value)| {
+            Err(Error::data(
+                format!("row {}, column {} is {value}", i + 1, j + 1),
+                format!("the kernel {} needs entries that are not negative", self.name),
+                "Shift or rescale the columns, or choose another kernel",
+            ))
+        })
+    }
+
+    /// k(x, y) for two rows of equal length.
+    pub fn pair(&self, x: &[f64], y: &[f64]) -> f64 {
+        let row = |numbers| crate::matrix::MatRef::strided(numbers, 1, x.len().min(y.len()), x.len().min(y.len()));
+        let (Ok(x), Ok(y)) = (row(x), row(y)) else { return f64::NAN };
+        let mut value = [f64::NAN];
+        self.tile(x.into(), y.into(), &mut value, &mut Workspace::default());
+        value[0]
+    }
+
+    /// k(xᵢ, yⱼ) for all rows, in double precision.
+    pub fn matrix<T: Real>(&self, x: Points<'_, T>, y: Points<'_, T>) -> crate::matrix::Matrix<f64> {
+        let mut values = vec![T::ZERO; x.n_rows() * y.n_rows()];
+        self.tile(x, y, &mut values, &mut Workspace::default());
+        crate::matrix::Matrix::from_fn(x.n_rows(), y.n_rows(), |i, j| values[i * y.n_rows() + j].f64())
+    }
+}
+
+fn needs_nonnegative(form: &Form) -> bool {
+    match form {
+        Form::Coordinate(profile) => profile.needs_nonnegative(),
+        Form::Scaled(_, form) => needs_nonnegative(form),
+        Form::Sum(forms) | Form::Product(forms) => forms.iter().any(needs_nonnegative),
+        _ => false,
+    }
+}
+
+/// From description to formula: the one place where they meet.
+fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
+    let all = |specs: &[KernelSpec]| specs.iter().map(|s| form(s, d)).collect::<Result<Vec<_>>>();
+    Ok(match spec {
+        KernelSpec::Linear => Form::Inner(InnerProfile::Linear),
+        KernelSpec::Polynomial { degree, gamma, coef0 } => {
+            Form::Inner(InnerProfile::Polynomial { degree: *degree, gamma: known(*gamma)?, coef0: *coef0 })
+        }
+        KernelSpec::Sigmoid { gamma, coef0 } => {
+            Form::Inner(InnerProfile::Sigmoid { gamma: known(*gamma)?, coef0: *coef0 })
+        }
+        KernelSpec::Cosine => Form::Cosine,
+        KernelSpec::Rbf(width) => Form::Distance(DistanceProfile::Rbf { gamma: gaussian_rate(*width)? }),
+        KernelSpec::Exponential { gamma } => Form::Distance(DistanceProfile::Exponential { gamma: known(*gamma)? }),
+        KernelSpec::Matern { nu, length } => {
+            let length = known(*length)?;
+            Form::Distance(match nu {
+                MaternNu::Half => DistanceProfile::Exponential { gamma: 1.0 / length },
+                MaternNu::ThreeHalves => DistanceProfile::Matern3 { length },
+                MaternNu::FiveHalves => DistanceProfile::Matern5 { length },
+            })
+        }
+        KernelSpec::RationalQuadratic { alpha, length } => {
+            Form::Distance(DistanceProfile::RationalQuadratic { alpha: *alpha, length: known(*length)? })
+        }
+        KernelSpec::Laplacian { gamma } => Form::Coordinate(CoordinateProfile::Laplacian { gamma: known(*gamma)? }),
+        KernelSpec::Chi2 { gamma } => Form::Coordinate(CoordinateProfile::Chi2 { gamma: known(*gamma)? }),
+        KernelSpec::Intersection => Form::Coordinate(CoordinateProfile::Intersection),
+        KernelSpec::Map(formulas) => {
+            formulas.iter().try_for_each(|f| check_variables(f, d))?;
+            Form::Map(formulas.clone())
+        }
+        KernelSpec::Expr(formula) => {
+            check_variables(formula, d)?;
+            Form::Expr(formula.clone())
+        }
+        KernelSpec::Scaled(factor, inner) => Form::Scaled(*factor, Box::new(form(inner, d)?)),
+        KernelSpec::Sum(specs) => Form::Sum(all(specs)?),
+        KernelSpec::Product(specs) => Form::Product(all(specs)?),
+        KernelSpec::Precomputed => {
+            return Err(Error::kernel(
+                "the kernel precomputed has no formula",
+                "this needs a kernel that can be computed from rows",
+                "Choose a kernel such as rbf, or use a method that takes the Gram matrix itself",
+            ));
+        }
+    })
+}
+
+fn known(param: Param) -> Result<f64> {
+    match param {
+        Param::Value(value) => Ok(value),
+        Param::Median | Param::OverDimension => Err(Error::kernel(
+            "a parameter that is still to be found from data",
+            "a number is needed here",
+            "Resolve the kernel on data first, or write the number",
+        )),
+    }
+}
+
+/// γ = 1/(2σ²) = 1/c.
+fn gaussian_rate(width: Width) -> Result<f64> {
+    let rate = match width {
+        Width::Gamma(gamma) => known(gamma)?,
+        Width::Sigma(sigma) => 0.5 / known(sigma)?.powi(2),
+        Width::C(c) => 1.0 / known(c)?,
+    };
+    if rate.is_finite() && rate > 0.0 {
+        return Ok(rate);
+    }
+    Err(Error::kernel(
+        format!("an rbf width that makes gamma {rate}"),
+        "gamma must be positive and finite",
+        "Choose a width closer to the distances in the data",
+    ))
+}
+
+fn check_variables(formula: &Formula, d: usize) -> Result<()> {
+    let most = formula.max_variable();
+    if most <= d {
+        return Ok(());
+    }
+    Err(Error::kernel(
+        format!("the formula \"{formula}\" uses feature {most}, the data has {d}"),
+        format!("features are x1 to x{d}"),
+        "Use only features that exist, or select more columns",
+    ))
+}

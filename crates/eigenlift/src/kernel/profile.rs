@@ -1,0 +1,277 @@
+//! The formulas: k as a function of ⟨x,y⟩, of ‖x−y‖², or of coordinates one by one. Adding a kernel starts here.
+
+use crate::real::Real;
+use crate::simd::{Vectorised, dispatch};
+
+/// k as a function of the inner product s = ⟨x,y⟩.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum InnerProfile {
+    /// s
+    Linear,
+    /// (γs + c₀)ᵖ
+    Polynomial { degree: f64, gamma: f64, coef0: f64 },
+    /// tanh(γs + c₀)
+    Sigmoid { gamma: f64, coef0: f64 },
+}
+
+/// k as a function of the squared distance s = ‖x−y‖².
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum DistanceProfile {
+    /// exp(−γs)
+    Rbf { gamma: f64 },
+    /// exp(−γ√s)
+    Exponential { gamma: f64 },
+    /// (1 + r)exp(−r), r = √(3s)/ℓ
+    Matern3 { length: f64 },
+    /// (1 + r + r²/3)exp(−r), r = √(5s)/ℓ
+    Matern5 { length: f64 },
+    /// (1 + s/(2αℓ²))^(−α)
+    RationalQuadratic { alpha: f64, length: f64 },
+}
+
+/// k from a sum over coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CoordinateProfile {
+    /// exp(−γ Σ|xᵢ−yᵢ|)
+    Laplacian { gamma: f64 },
+    /// exp(−γ Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)), 0/0 = 0
+    Chi2 { gamma: f64 },
+    /// Σ min(xᵢ,yᵢ)
+    Intersection,
+}
+
+impl InnerProfile {
+    /// Replaces each inner product by k.
+    pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
+        dispatch(InnerTask { profile: *self, values });
+    }
+}
+
+impl DistanceProfile {
+    /// Replaces each squared distance by k.
+    pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
+        dispatch(DistanceTask { profile: *self, values });
+    }
+
+    /// Whether k changes like √s near s = 0, so that rounding in small s shows.
+    pub(crate) fn is_rough_at_zero(&self) -> bool {
+        matches!(self, Self::Exponential { .. })
+    }
+}
+
+impl CoordinateProfile {
+    /// Adds the terms of one coordinate: x against each of `y`.
+    #[inline(always)]
+    fn accumulate<T: Real>(&self, x: T, y: &[T], sums: &mut [T]) {
+        match self {
+            Self::Laplacian { .. } => sums.iter_mut().zip(y).for_each(|(s, y)| *s += (x - *y).magnitude()),
+            Self::Chi2 { .. } => sums.iter_mut().zip(y).for_each(|(s, y)| {
+                let (difference, total) = (x - *y, x + *y);
+                let term = difference * difference / total;
+                *s += if total == T::ZERO { T::ZERO } else { term };
+            }),
+            Self::Intersection => sums.iter_mut().zip(y).for_each(|(s, y)| *s += x.smaller(*y)),
+        }
+    }
+
+    /// One row of k: `x` against every column of `y_columns`, which holds coordinate after coordinate.
+    pub(crate) fn row<T: Real>(&self, x: &[T], y_columns: &[T], out: &mut [T]) {
+        dispatch(CoordinateTask { profile: *self, x, y_columns, out });
+    }
+
+    /// k(x,x).
+    pub(crate) fn on_diagonal(&self, x: impl Iterator<Item = f64>) -> f64 {
+        match self {
+            Self::Laplacian { .. } | Self::Chi2 { .. } => 1.0,
+            Self::Intersection => x.sum(),
+        }
+    }
+
+    /// Whether the formula needs entries ≥ 0.
+    pub(crate) fn needs_nonnegative(&self) -> bool {
+        matches!(self, Self::Chi2 { .. } | Self::Intersection)
+    }
+}
+
+struct InnerTask<'a, T> {
+    profile: InnerProfile,
+    values: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for InnerTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.profile {
+            InnerProfile::Linear => {}
+            InnerProfile::Polynomial { degree, gamma, coef0 } => {
+                let (gamma, coef0) = (T::of(gamma), T::of(coef0));
+                self.values.iter_mut().for_each(|v| *v = v.multiply_add::<FMA>(gamma, coef0));
+                power::<T>(self.values, degree);
+            }
+            InnerProfile::Sigmoid { gamma, coef0 } => {
+                let (gamma, coef0) = (T::of(gamma), T::of(coef0));
+                self.values.iter_mut().for_each(|v| *v = tanh::<T, FMA>(v.multiply_add::<FMA>(gamma, coef0)));
+            }
+        }
+    }
+}
+
+/// Each value to the given power; whole powers by repeated squaring, a strip of values at a time.
+#[inline(always)]
+fn power<T: Real>(values: &mut [T], degree: f64) {
+    if degree.fract() != 0.0 || degree > 1e6 {
+        let degree = T::of(degree);
+        values.iter_mut().for_each(|v| *v = v.power(degree));
+        return;
+    }
+    const STRIP: usize = 64;
+    let mut square = [T::ONE; STRIP];
+    for strip in values.chunks_mut(STRIP) {
+        let square = &mut square[..strip.len()];
+        square.copy_from_slice(strip);
+        strip.fill(T::ONE);
+        let mut left = degree as u32;
+        while left > 0 {
+            if left & 1 == 1 {
+                strip.iter_mut().zip(square.iter()).for_each(|(v, s)| *v *= *s);
+            }
+            left >>= 1;
+            if left > 0 {
+                square.iter_mut().for_each(|s| *s *= *s);
+            }
+        }
+    }
+}
+
+/// tanh x = (1 − e)/(1 + e) with e = exp(−2|x|); near 0, where that cancels, x − x³/3 + 2x⁵/15 − 17x⁷/315.
+#[inline(always)]
+fn tanh<T: Real, const FMA: bool>(x: T) -> T {
+    let size = x.magnitude();
+    let e = (-(size + size)).exp_nonpositive::<FMA>();
+    let far = (T::ONE - e) / (T::ONE + e);
+    let s = x * x;
+    let series = T::of(-17.0 / 315.0)
+        .multiply_add::<FMA>(s, T::of(2.0 / 15.0))
+        .multiply_add::<FMA>(s, T::of(-1.0 / 3.0))
+        .multiply_add::<FMA>(s, T::ONE);
+    let positive = if size < T::of(0.01) { size * series } else { far };
+    if x < T::ZERO { -positive } else { positive }
+}
+
+struct DistanceTask<'a, T> {
+    profile: DistanceProfile,
+    values: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for DistanceTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let values = self.values;
+        match self.profile {
+            DistanceProfile::Rbf { gamma } => {
+                let rate = T::of(-gamma);
+                values.iter_mut().for_each(|v| *v = (*v * rate).exp_nonpositive::<FMA>());
+            }
+            DistanceProfile::Exponential { gamma } => {
+                let rate = T::of(-gamma);
+                values.iter_mut().for_each(|v| *v = (v.square_root() * rate).exp_nonpositive::<FMA>());
+            }
+            DistanceProfile::Matern3 { length } => {
+                let scale = T::of(3.0 / (length * length));
+                values.iter_mut().for_each(|v| {
+                    let r = (*v * scale).square_root();
+                    *v = (T::ONE + r) * (-r).exp_nonpositive::<FMA>();
+                });
+            }
+            DistanceProfile::Matern5 { length } => {
+                let (scale, third) = (T::of(5.0 / (length * length)), T::of(1.0 / 3.0));
+                values.iter_mut().for_each(|v| {
+                    let squared = *v * scale;
+                    let r = squared.square_root();
+                    *v = (T::ONE + r + squared * third) * (-r).exp_nonpositive::<FMA>();
+                });
+            }
+            DistanceProfile::RationalQuadratic { alpha, length } => {
+                let scale = T::of(0.5 / (alpha * length * length));
+                if alpha == 1.0 {
+                    values.iter_mut().for_each(|v| *v = T::ONE / (T::ONE + *v * scale));
+                } else {
+                    let exponent = T::of(-alpha);
+                    values.iter_mut().for_each(|v| *v = (T::ONE + *v * scale).power(exponent));
+                }
+            }
+        }
+    }
+}
+
+struct CoordinateTask<'a, T> {
+    profile: CoordinateProfile,
+    x: &'a [T],
+    y_columns: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for CoordinateTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let n = self.out.len();
+        self.out.fill(T::ZERO);
+        for (x, y) in self.x.iter().zip(self.y_columns.chunks_exact(n.max(1))) {
+            self.profile.accumulate(*x, y, self.out);
+        }
+        match self.profile {
+            CoordinateProfile::Laplacian { gamma } | CoordinateProfile::Chi2 { gamma } => {
+                let rate = T::of(-gamma);
+                self.out.iter_mut().for_each(|v| *v = (*v * rate).exp_nonpositive::<FMA>());
+            }
+            CoordinateProfile::Intersection => {}
+        }
+    }
+}
+
+/// Turns inner products into squared distances in place: s ← max(0, ‖x‖² + ‖yⱼ‖² − 2s).
+pub(crate) fn to_squared_distances<T: Real>(values: &mut [T], x_square: T, y_squares: &[T]) {
+    dispatch(SquaredDistanceTask { values, x_square, y_squares });
+}
+
+struct SquaredDistanceTask<'a, T> {
+    values: &'a mut [T],
+    x_square: T,
+    y_squares: &'a [T],
+}
+
+impl<T: Real> Vectorised for SquaredDistanceTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let minus_two = T::of(-2.0);
+        let x_square = self.x_square;
+        self.values
+            .iter_mut()
+            .zip(self.y_squares)
+            .for_each(|(v, y)| *v = v.multiply_add::<FMA>(minus_two, x_square + *y).larger(T::ZERO));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tanh_is_right_everywhere() {
+        for i in -4000..=4000 {
+            let x = f64::from(i) / 200.0 + 1e-5;
+            let relative = (tanh::<f64, true>(x) - x.tanh()).abs() / x.tanh().abs();
+            assert!(relative < 2e-14, "{x}: {relative:e}");
+        }
+        assert_eq!(tanh::<f64, true>(0.0), 0.0);
+        assert_eq!(tanh::<f64, true>(-800.0), -1.0);
+    }
+
+    #[test]
+    fn whole_powers_match_multiplication() {
+        let mut values: Vec<f64> = (0..150).map(|i| f64::from(i) / 50.0 - 1.5).collect();
+        let expected: Vec<f64> = values.iter().map(|v| v.powi(7)).collect();
+        power(&mut values, 7.0);
+        assert!(values.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 8.0 * f64::EPSILON * b.abs()));
+    }
+}

@@ -1,0 +1,148 @@
+//! What a kernel description must satisfy, whether it was read or built.
+
+use super::{KernelSpec, Param, Width};
+use crate::error::Result;
+use crate::kernel::token::{MAX_DEPTH, MAX_LENGTH, bad, number_text};
+
+/// Levels of sums, products and scalings: a pair of parentheses in the text holds at most three.
+const MAX_LEVELS: usize = 3 * MAX_DEPTH + 3;
+
+impl KernelSpec {
+    /// Checks every number and the shape of sums and products.
+    ///
+    /// gamma, sigma, c, length and alpha must be finite and above 0; gamma of `polynomial` and `sigmoid` and
+    /// a number in front of a kernel finite and not 0; coef0 finite; degree finite and above 0. Sums and
+    /// products have the shape that [`sum`](Self::sum), [`product`](Self::product) and
+    /// [`scaled`](Self::scaled) give them, and `precomputed` stands alone.
+    ///
+    /// # Errors
+    /// The first violation, with the parameter, the value found and what is required.
+    pub fn validate(&self) -> Result<()> {
+        self.check(0)?;
+        let length = self.to_string().len();
+        if length > MAX_LENGTH {
+            return Err(bad(
+                format!("the kernel description takes {length} bytes when written in full"),
+                format!("at most {MAX_LENGTH} are read"),
+                "Shorten it, or compute the kernel matrix yourself and use precomputed.",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check(&self, level: usize) -> Result<()> {
+        if level > MAX_LEVELS {
+            return Err(bad(
+                "the kernel description is nested too deeply",
+                format!("at most {MAX_DEPTH} levels are read"),
+                "Build sums and products as one list.",
+            ));
+        }
+        match self {
+            Self::Scaled(..) | Self::Sum(_) | Self::Product(_) => self.check_parts(level),
+            Self::Precomputed if level > 0 => Err(bad(
+                "precomputed stands inside a sum, a product or a scaling",
+                "it must stand alone, since it has no points to evaluate",
+                "Combine the matrices before you pass them.",
+            )),
+            Self::Map(formulas) if formulas.is_empty() => Err(bad(
+                "map has no formulas",
+                "a feature map needs at least one",
+                "Write one, as in map(x1, x1^2).",
+            )),
+            Self::Map(formulas) if formulas.iter().any(|formula| formula.uses_y()) => Err(bad(
+                "a formula of a map uses a second point",
+                "a feature map depends on one point, through x1, x2, …",
+                "Write the kernel itself with expr(…) to use both points.",
+            )),
+            _ => self.check_numbers(),
+        }
+    }
+
+    fn check_parts(&self, level: usize) -> Result<()> {
+        let (name, parts, opened) = match self {
+            Self::Scaled(factor, inner) => {
+                nonzero("the number in front of a kernel", *factor, "")?;
+                ("scaling", std::slice::from_ref(&**inner), matches!(**inner, Self::Scaled(..)))
+            }
+            Self::Sum(parts) => ("sum", &parts[..], parts.iter().any(|part| matches!(part, Self::Sum(_)))),
+            Self::Product(parts) => {
+                let nested = |part: &Self| matches!(part, Self::Product(_) | Self::Scaled(..));
+                ("product", &parts[..], parts.iter().any(nested))
+            }
+            _ => return Ok(()),
+        };
+        if opened || name != "scaling" && parts.len() < 2 {
+            return Err(bad(
+                format!("a {name} of {} parts is not in canonical form", parts.len()),
+                "sums and products have two or more parts, which are not sums or products of the same kind",
+                "Build it with KernelSpec::sum, KernelSpec::product and KernelSpec::scaled.",
+            ));
+        }
+        parts.iter().try_for_each(|part| part.check(level + 1))
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        match self {
+            Self::Polynomial { degree, gamma, coef0 } => {
+                positive("degree of polynomial", Param::Value(*degree), "")?;
+                rate("gamma of polynomial", *gamma)?;
+                finite("coef0 of polynomial", *coef0)
+            }
+            Self::Rbf(Width::Gamma(gamma)) => positive("gamma of rbf", *gamma, MEDIAN),
+            Self::Rbf(Width::Sigma(sigma)) => positive("sigma of rbf", *sigma, MEDIAN),
+            Self::Rbf(Width::C(c)) => positive("c of rbf", *c, MEDIAN),
+            Self::Laplacian { gamma } => positive("gamma of laplacian", *gamma, MEDIAN),
+            Self::Exponential { gamma } => positive("gamma of exponential", *gamma, MEDIAN),
+            Self::Matern { length, .. } => positive("length of matern", *length, MEDIAN),
+            Self::RationalQuadratic { alpha, length } => {
+                positive("alpha of rational_quadratic", Param::Value(*alpha), "")?;
+                positive("length of rational_quadratic", *length, MEDIAN)
+            }
+            Self::Sigmoid { gamma, coef0 } => {
+                rate("gamma of sigmoid", *gamma)?;
+                finite("coef0 of sigmoid", *coef0)
+            }
+            Self::Chi2 { gamma } => positive("gamma of chi2", *gamma, MEDIAN),
+            _ => Ok(()),
+        }
+    }
+}
+
+const MEDIAN: &str = ", or median to find it from the data";
+
+fn positive(what: &str, param: Param, or: &str) -> Result<()> {
+    match param {
+        Param::Value(value) if !(value.is_finite() && value > 0.0) => Err(bad(
+            format!("{what} is {}", number_text(value)),
+            "it must be finite and above 0",
+            format!("Give a positive number{or}."),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn rate(what: &str, param: Param) -> Result<()> {
+    match param {
+        Param::Value(value) => nonzero(what, value, ", or 1/d"),
+        _ => Ok(()),
+    }
+}
+
+fn nonzero(what: &str, value: f64, or: &str) -> Result<()> {
+    if value.is_finite() && value != 0.0 {
+        return Ok(());
+    }
+    Err(bad(
+        format!("{what} is {}", number_text(value)),
+        "it must be finite and not 0",
+        format!("Give another number{or}."),
+    ))
+}
+
+fn finite(what: &str, value: f64) -> Result<()> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(bad(format!("{what} is {}", number_text(value)), "it must be finite", "Give another number."))
+}

@@ -1,0 +1,324 @@
+//! Kernel tiles: k(xᵢ, yⱼ) for a block of rows against a block of rows.
+//!
+//! Inner products of a whole block at once by matrix multiplication, then the profile in place. Memory: the tile and two
+//! packed blocks of rows.
+
+use super::Kernel;
+use super::formula::Formula;
+use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, to_squared_distances};
+use crate::data::{CsrRef, Points};
+use crate::linalg::{Factor, Onto, gemm};
+use crate::matrix::{MatMut, MatRef};
+use crate::real::Real;
+use std::sync::Arc;
+
+/// A kernel given as a function of two rows.
+pub type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
+
+/// A kernel ready to be computed: every number known.
+#[derive(Clone)]
+pub(crate) enum Form {
+    Inner(InnerProfile),
+    Cosine,
+    Distance(DistanceProfile),
+    Coordinate(CoordinateProfile),
+    Map(Vec<Formula>),
+    Expr(Formula),
+    Function(KernelFunction),
+    Scaled(f64, Box<Form>),
+    Sum(Vec<Form>),
+    Product(Vec<Form>),
+}
+
+/// Memory that tiles are computed in, reused from tile to tile by one thread.
+#[derive(Debug, Default)]
+pub struct Workspace<T> {
+    left: Vec<T>,
+    right: Vec<T>,
+    left_squares: Vec<T>,
+    right_squares: Vec<T>,
+    spare: Vec<Vec<T>>,
+}
+
+impl Kernel {
+    /// out\[i·m + j\] = k(xᵢ, yⱼ) for the m rows of `y`.
+    ///
+    /// Cost: 2·d flops for each entry and the profile; O((rows of x + rows of y)·d) for packing.
+    /// Numerics: distances are computed from rows shifted to a centre of the tile, so that far-away data and single
+    /// outliers cost no accuracy; they never come out negative.
+    pub fn tile<T: Real>(&self, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+        debug_assert_eq!(out.len(), x.n_rows() * y.n_rows());
+        evaluate(&self.form, x, y, out, work);
+    }
+
+    /// out\[i\] = k(xᵢ, xᵢ), by the formula and not through a distance.
+    pub fn diagonal<T: Real>(&self, x: Points<'_, T>, out: &mut [f64]) {
+        let mut row = vec![0.0; x.n_cols()];
+        for (i, value) in out.iter_mut().enumerate() {
+            x.copy_row(i, &mut row);
+            *value = on_diagonal(&self.form, &row);
+        }
+    }
+}
+
+fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
+    let square = || x.iter().map(|v| v * v).sum::<f64>();
+    match form {
+        Form::Inner(profile) => {
+            let mut value = [square()];
+            profile.apply(&mut value);
+            value[0]
+        }
+        Form::Cosine => f64::from(square() > 0.0),
+        Form::Distance(_) => 1.0,
+        Form::Coordinate(profile) => profile.on_diagonal(x.iter().copied()),
+        Form::Map(formulas) => formulas.iter().map(|f| f.eval(x, &[]).powi(2)).sum(),
+        Form::Expr(formula) => formula.eval(x, x),
+        Form::Function(f) => f(x, x),
+        Form::Scaled(factor, form) => factor * on_diagonal(form, x),
+        Form::Sum(forms) => forms.iter().map(|form| on_diagonal(form, x)).sum(),
+        Form::Product(forms) => forms.iter().map(|form| on_diagonal(form, x)).product(),
+    }
+}
+
+fn evaluate<T: Real>(form: &Form, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+    match form {
+        Form::Inner(profile) => {
+            inner_products(x, y, out);
+            profile.apply(out);
+        }
+        Form::Cosine => cosine(x, y, out, work),
+        Form::Distance(profile) => distances(*profile, x, y, out, work),
+        Form::Coordinate(profile) => coordinates(*profile, x, y, out, work),
+        Form::Map(formulas) => mapped(formulas, x, y, out, work),
+        Form::Expr(formula) => pairwise(&|a, b| formula.eval(a, b), x, y, out),
+        Form::Function(f) => pairwise(&**f, x, y, out),
+        Form::Scaled(factor, form) => {
+            evaluate(form, x, y, out, work);
+            let factor = T::of(*factor);
+            out.iter_mut().for_each(|v| *v *= factor);
+        }
+        Form::Sum(forms) => fold(forms, x, y, out, work, |a, b| a + b),
+        Form::Product(forms) => fold(forms, x, y, out, work, |a, b| a * b),
+    }
+}
+
+fn fold<T: Real>(
+    forms: &[Form],
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+    join: impl Fn(T, T) -> T,
+) {
+    let Some((first, rest)) = forms.split_first() else { return };
+    evaluate(first, x, y, out, work);
+    let mut next = work.spare.pop().unwrap_or_default();
+    next.resize(out.len(), T::ZERO);
+    for form in rest {
+        evaluate(form, x, y, &mut next, work);
+        out.iter_mut().zip(&next).for_each(|(a, b)| *a = join(*a, *b));
+    }
+    work.spare.push(next);
+}
+
+/// out\[i·m + j\] = ⟨xᵢ, yⱼ⟩.
+fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
+    let (n, m) = (x.n_rows(), y.n_rows());
+    match (x, y) {
+        (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out),
+        (Points::Sparse(x), Points::Sparse(y)) => sparse_inner(x, y, out),
+        (Points::Dense(x), Points::Sparse(y)) => {
+            (0..n * m).for_each(|at| out[at] = sparse_dot(y.row(at % m), x.row(at / m)));
+        }
+        (Points::Sparse(x), Points::Dense(y)) => {
+            (0..n * m).for_each(|at| out[at] = sparse_dot(x.row(at / m), y.row(at % m)));
+        }
+    }
+}
+
+fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T]) {
+    let (n, m) = (x.n_rows(), y.n_rows());
+    if let Ok(out) = MatMut::strided(out, n, m, m) {
+        gemm(out, Onto::Replace, 1.0, Factor::Plain(x), Factor::Transposed(y));
+    }
+}
+
+fn sparse_dot<T: Real>((columns, values): (&[u32], &[T]), dense: &[T]) -> T {
+    columns.iter().zip(values).map(|(c, v)| *v * dense[*c as usize]).sum()
+}
+
+/// Entries of `y` are put in the order of their columns once; then each entry of `x` meets just those it multiplies.
+fn sparse_inner<T: Real>(x: CsrRef<'_, T>, y: CsrRef<'_, T>, out: &mut [T]) {
+    let m = y.n_rows();
+    let mut entries: Vec<(u32, u32, T)> = Vec::new();
+    for j in 0..m {
+        let (columns, values) = y.row(j);
+        entries.extend(columns.iter().zip(values).map(|(c, v)| (*c, j as u32, *v)));
+    }
+    entries.sort_unstable_by_key(|(c, j, _)| (*c, *j));
+    out.fill(T::ZERO);
+    for i in 0..x.n_rows() {
+        let row = &mut out[i * m..(i + 1) * m];
+        let (columns, values) = x.row(i);
+        let mut rest = entries.as_slice();
+        for (c, v) in columns.iter().zip(values) {
+            rest = &rest[rest.partition_point(|e| e.0 < *c)..];
+            rest.iter().take_while(|e| e.0 == *c).for_each(|(_, j, w)| row[*j as usize] += *v * *w);
+        }
+    }
+}
+
+fn squared_norms<T: Real>(x: Points<'_, T>, out: &mut Vec<T>) {
+    out.clear();
+    out.extend((0..x.n_rows()).map(|i| {
+        let row = match x {
+            Points::Dense(m) => m.row(i),
+            Points::Sparse(m) => m.row(i).1,
+        };
+        T::of(row.iter().map(|v| v.f64() * v.f64()).sum())
+    }));
+}
+
+/// ⟨x,y⟩/(‖x‖‖y‖); a row of zeros has angle 90° with everything.
+fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+    inner_products(x, y, out);
+    squared_norms(x, &mut work.left_squares);
+    squared_norms(y, &mut work.right_squares);
+    let invert = |s: &mut T| *s = if *s > T::ZERO { T::ONE / s.square_root() } else { T::ZERO };
+    work.left_squares.iter_mut().for_each(invert);
+    work.right_squares.iter_mut().for_each(invert);
+    for (row, scale) in out.chunks_mut(y.n_rows().max(1)).zip(&work.left_squares) {
+        row.iter_mut().zip(&work.right_squares).for_each(|(v, s)| *v *= *scale * *s);
+    }
+}
+
+/// s = ‖x − y‖² by expansion, then the profile, row by row while the row is in the nearest cache.
+fn distances<T: Real>(
+    profile: DistanceProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+) {
+    let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
+    if let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) {
+        let centre = robust_centre(dense_x);
+        shift_into(dense_x, &centre, &mut work.left, &mut work.left_squares);
+        shift_into(dense_y, &centre, &mut work.right, &mut work.right_squares);
+        if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
+            dense_inner(left, right, out);
+        }
+    } else {
+        inner_products(x, y, out);
+        squared_norms(x, &mut work.left_squares);
+        squared_norms(y, &mut work.right_squares);
+    }
+    let mut pair = (vec![T::ZERO; 0], vec![T::ZERO; 0]);
+    for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
+        let x_square = work.left_squares[i];
+        to_squared_distances(row, x_square, &work.right_squares);
+        if profile.is_rough_at_zero() {
+            repair_small(x, y, i, row, &work.right_squares, x_square, &mut pair);
+        }
+        profile.apply(row);
+    }
+}
+
+/// The coordinate-wise median of five rows: one outlier in the tile does not move it.
+fn robust_centre<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
+    let n = x.n_rows();
+    let picks: Vec<&[T]> = (0..n.min(5)).map(|p| x.row(p * n / n.min(5))).collect();
+    (0..x.n_cols())
+        .map(|j| {
+            let mut values: Vec<T> = picks.iter().map(|row| row[j]).collect();
+            values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            values.get(values.len() / 2).copied().unwrap_or(T::ZERO)
+        })
+        .collect()
+}
+
+fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
+    rows.clear();
+    squares.clear();
+    for i in 0..x.n_rows() {
+        let from = rows.len();
+        rows.extend(x.row(i).iter().zip(centre).map(|(v, c)| *v - *c));
+        // Why four sums: one running sum would wait for each addition to finish.
+        let mut sums = [0.0f64; 4];
+        for strip in rows[from..].chunks(4) {
+            sums.iter_mut().zip(strip).for_each(|(s, v)| *s += v.f64() * v.f64());
+        }
+        squares.push(T::of(sums.iter().sum()));
+    }
+}
+
+/// Recomputes squared distances that are so small beside the norms that the expansion left few digits.
+fn repair_small<T: Real>(
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    i: usize,
+    row: &mut [T],
+    y_squares: &[T],
+    x_square: T,
+    pair: &mut (Vec<T>, Vec<T>),
+) {
+    let share = T::of(1e-3);
+    for (j, value) in row.iter_mut().enumerate() {
+        if *value <= share * (x_square + y_squares[j]) {
+            pair.0.resize(x.n_cols(), T::ZERO);
+            pair.1.resize(x.n_cols(), T::ZERO);
+            x.copy_row(i, &mut pair.0);
+            y.copy_row(j, &mut pair.1);
+            *value = pair.0.iter().zip(&pair.1).map(|(a, b)| (*a - *b) * (*a - *b)).sum();
+        }
+    }
+}
+
+/// Sums over coordinates: `y` is turned so that one coordinate of all its rows lies together.
+fn coordinates<T: Real>(
+    profile: CoordinateProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+) {
+    let (m, d) = (y.n_rows(), x.n_cols());
+    work.left.resize(d, T::ZERO);
+    work.right.resize(m * d, T::ZERO);
+    for j in 0..m {
+        y.copy_row(j, &mut work.left);
+        work.left.iter().enumerate().for_each(|(c, v)| work.right[c * m + j] = *v);
+    }
+    for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
+        x.copy_row(i, &mut work.left);
+        profile.row(&work.left, &work.right, row);
+    }
+}
+
+/// ⟨φ(x), φ(y)⟩.
+fn mapped<T: Real>(formulas: &[Formula], x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+    let p = formulas.len();
+    let mut row = vec![0.0; x.n_cols()];
+    for (points, features) in [(x, &mut work.left), (y, &mut work.right)] {
+        features.clear();
+        for i in 0..points.n_rows() {
+            points.copy_row(i, &mut row);
+            features.extend(formulas.iter().map(|f| T::of(f.eval(&row, &[]))));
+        }
+    }
+    if let (Ok(left), Ok(right)) =
+        (MatRef::new(&work.left, x.n_rows(), p), MatRef::new(&work.right, y.n_rows(), p))
+    {
+        dense_inner(left, right, out);
+    }
+}
+
+fn pairwise<T: Real>(f: &dyn Fn(&[f64], &[f64]) -> f64, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
+    let y_rows = y.to_dense::<f64>();
+    let mut x_row = vec![0.0; x.n_cols()];
+    for (i, row) in out.chunks_mut(y.n_rows().max(1)).enumerate() {
+        x.copy_row(i, &mut x_row);
+        row.iter_mut().enumerate().for_each(|(j, value)| *value = T::of(f(&x_row, y_rows.row(j))));
+    }
+}

@@ -1,0 +1,226 @@
+//! Dense linear algebra. The only file that names faer.
+//!
+//! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
+//! computed by one thread, and pieces are added in the order of their rows.
+
+use crate::error::{Error, Result};
+use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::real::Real;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
+use rayon::prelude::*;
+
+/// Rows of a tall matrix that one thread handles at a time.
+const CHUNK_ROWS: usize = 1024;
+
+/// A factor of a product, as it is or transposed.
+#[derive(Clone, Copy)]
+pub(crate) enum Factor<'a, T> {
+    Plain(MatRef<'a, T>),
+    Transposed(MatRef<'a, T>),
+}
+
+/// Whether a product replaces what stands in the output or is added to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Onto {
+    Replace,
+    Add,
+}
+
+fn borrow<T: Real>(m: MatRef<'_, T>) -> faer::MatRef<'_, T> {
+    if m.n_rows() == 0 || m.n_cols() == 0 {
+        return faer::MatRef::from_row_major_slice(&[], m.n_rows(), m.n_cols());
+    }
+    faer::MatRef::from_row_major_slice_with_stride(m.buffer(), m.n_rows(), m.n_cols(), m.row_stride())
+}
+
+/// out ← scale·A·B or out ← out + scale·A·B, in the calling thread.
+///
+/// Cost: 2·rows·columns·depth flops.
+pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Factor<'_, T>, b: Factor<'_, T>) {
+    let (n_rows, n_cols, row_stride, buffer) = out.into_parts();
+    if n_rows == 0 || n_cols == 0 {
+        return;
+    }
+    let left = match a {
+        Factor::Plain(m) => borrow(m),
+        Factor::Transposed(m) => borrow(m).transpose(),
+    };
+    let right = match b {
+        Factor::Plain(m) => borrow(m),
+        Factor::Transposed(m) => borrow(m).transpose(),
+    };
+    let out = faer::MatMut::from_row_major_slice_with_stride_mut(buffer, n_rows, n_cols, row_stride);
+    let accumulate = if onto == Onto::Add { Accum::Add } else { Accum::Replace };
+    matmul(out, accumulate, left, right, T::of(scale), Par::Seq);
+}
+
+/// AᵀB for two tall matrices.
+///
+/// Cost: 2·n·p·q flops; memory one p × q block for each 1024 rows.
+pub(crate) fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
+    let (n, p, q) = (a.n_rows(), a.n_cols(), b.n_cols());
+    // Why: pieces grow with n so that their number, and so the memory for partial sums, stays bounded.
+    let height = CHUNK_ROWS.max(n.div_ceil(256));
+    let partial: Vec<Matrix<f64>> = (0..n.div_ceil(height))
+        .into_par_iter()
+        .map(|piece| {
+            let rows = piece * height..((piece + 1) * height).min(n);
+            let mut out = Matrix::zeros(p, q);
+            let (a, b) = (a.rows(rows.clone()), b.rows(rows));
+            gemm(out.view_mut(), Onto::Replace, 1.0, Factor::Transposed(a), Factor::Plain(b));
+            out
+        })
+        .collect();
+    let mut total = Matrix::zeros(p, q);
+    for piece in &partial {
+        total.as_mut_slice().iter_mut().zip(piece.as_slice()).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
+/// out ← scale·A·S or out ← out + scale·A·S for a tall A and a small S.
+///
+/// Cost: 2·n·p·q flops.
+pub(crate) fn combine(out: MatMut<'_, f64>, onto: Onto, scale: f64, a: MatRef<'_, f64>, s: MatRef<'_, f64>) {
+    let n = a.n_rows();
+    out.row_chunks(CHUNK_ROWS).into_par_iter().enumerate().for_each(|(piece, out)| {
+        let rows = piece * CHUNK_ROWS..((piece + 1) * CHUNK_ROWS).min(n);
+        gemm(out, onto, scale, Factor::Plain(a.rows(rows)), Factor::Plain(s));
+    });
+}
+
+/// The mean of each column.
+pub(crate) fn column_means(a: MatRef<'_, f64>) -> Vec<f64> {
+    let mut sums = column_sums(a);
+    let scale = 1.0 / a.n_rows().max(1) as f64;
+    sums.iter_mut().for_each(|s| *s *= scale);
+    sums
+}
+
+fn column_sums(a: MatRef<'_, f64>) -> Vec<f64> {
+    column_reduce(a, |sum, x| sum + x)
+}
+
+/// Euclidean norm of each column.
+pub(crate) fn column_norms(a: MatRef<'_, f64>) -> Vec<f64> {
+    let mut squares = column_reduce(a, |sum, x| sum + x * x);
+    squares.iter_mut().for_each(|s| *s = s.sqrt());
+    squares
+}
+
+fn column_reduce(a: MatRef<'_, f64>, add: impl Fn(f64, f64) -> f64 + Sync) -> Vec<f64> {
+    let n = a.n_rows();
+    let partial: Vec<Vec<f64>> = (0..n.div_ceil(CHUNK_ROWS))
+        .into_par_iter()
+        .map(|piece| {
+            let mut sums = vec![0.0; a.n_cols()];
+            for i in piece * CHUNK_ROWS..((piece + 1) * CHUNK_ROWS).min(n) {
+                sums.iter_mut().zip(a.row(i)).for_each(|(s, x)| *s = add(*s, *x));
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![0.0; a.n_cols()];
+    for piece in &partial {
+        total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
+/// Adds `shift[j]` to every entry of column j.
+pub(crate) fn shift_columns(a: MatMut<'_, f64>, shift: &[f64]) {
+    a.row_chunks(CHUNK_ROWS).into_par_iter().for_each(|mut piece| {
+        for i in 0..piece.n_rows() {
+            piece.row_mut(i).iter_mut().zip(shift).for_each(|(x, s)| *x += s);
+        }
+    });
+}
+
+/// Multiplies column j by `factor[j]`.
+pub(crate) fn scale_columns(a: MatMut<'_, f64>, factor: &[f64]) {
+    a.row_chunks(CHUNK_ROWS).into_par_iter().for_each(|mut piece| {
+        for i in 0..piece.n_rows() {
+            piece.row_mut(i).iter_mut().zip(factor).for_each(|(x, s)| *x *= s);
+        }
+    });
+}
+
+/// All eigenvalues of a symmetric matrix, largest first, and unit eigenvectors as columns.
+///
+/// Only the lower triangle is read. Cost: about 9·n³ flops in one thread.
+/// Why: one thread, because the parallel decomposition does not give the same bits for every thread count.
+pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+    let n = a.n_rows();
+    let failed = || Error::NotConverged {
+        passes: 1.0,
+        residual: f64::NAN,
+        tolerance: f64::EPSILON,
+        action: "The dense eigensolver gave up: look for entries of extreme size in the data".into(),
+    };
+    if a.as_slice().iter().any(|x| !x.is_finite()) {
+        return Err(failed());
+    }
+    let eigen = borrow(a.view()).self_adjoint_eigen(faer::Side::Lower).map_err(|_| failed())?;
+    let values: Vec<f64> = (0..n).rev().map(|j| eigen.S()[j]).collect();
+    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
+    Ok((values, vectors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slow_product(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+        Matrix::from_fn(a.n_rows(), b.n_cols(), |i, j| (0..a.n_cols()).map(|l| a[(i, l)] * b[(l, j)]).sum())
+    }
+
+    fn wavy(n_rows: usize, n_cols: usize) -> Matrix<f64> {
+        Matrix::from_fn(n_rows, n_cols, |i, j| ((i * 7 + j * 13 + 1) as f64).sin())
+    }
+
+    #[test]
+    fn products_match_the_definition() {
+        let (a, b) = (wavy(2500, 6), wavy(2500, 5));
+        let transposed = Matrix::from_fn(6, 2500, |i, j| a[(j, i)]);
+        let expected = slow_product(&transposed, &b);
+        let got = inner(a.view(), b.view());
+        let s = wavy(6, 4);
+        let mut out = Matrix::zeros(2500, 4);
+        combine(out.view_mut(), Onto::Replace, 1.0, a.view(), s.view());
+        combine(out.view_mut(), Onto::Add, 1.0, a.view(), s.view());
+        let twice = slow_product(&a, &s);
+        // Sums of 2500 terms of size at most 1: n·eps is a bound for the rounding.
+        let allowed = 2500.0 * f64::EPSILON * 10.0;
+        assert!(expected.as_slice().iter().zip(got.as_slice()).all(|(x, y)| (x - y).abs() < allowed));
+        assert!(twice.as_slice().iter().zip(out.as_slice()).all(|(x, y)| (2.0 * x - y).abs() < allowed));
+    }
+
+    #[test]
+    fn eigen_of_a_known_matrix() {
+        // The path graph's second difference: 2 − 2cos(πj/(n+1)).
+        let n = 30;
+        let a = Matrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        });
+        let (values, vectors) = symmetric_eigen(&a).unwrap();
+        for (j, value) in values.iter().enumerate() {
+            let exact = 2.0 - 2.0 * (std::f64::consts::PI * (n - j) as f64 / (n + 1) as f64).cos();
+            assert!((value - exact).abs() < 1e-13, "{j}: {value} {exact}");
+        }
+        let gram = inner(vectors.view(), vectors.view());
+        for i in 0..n {
+            for j in 0..n {
+                assert!((gram[(i, j)] - f64::from(i == j)).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_with_nan_is_refused() {
+        let a = Matrix::from_fn(3, 3, |_, _| f64::NAN);
+        assert!(symmetric_eigen(&a).is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! From settings to a plan: which solver, stored or not, and whether it fits.
+
+use crate::data::AnySamples;
+use crate::eigen::{Indefinite, basis_columns};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gram::{Storage, stored_bytes};
+use crate::model::{Plan, Solver, human_bytes};
+
+/// Up to this many samples all eigenpairs are computed directly.
+const DENSE_SAMPLES: usize = 512;
+/// Largest sketch that a solver starts from.
+const WIDEST_SKETCH: usize = 800;
+/// Share of the memory that can be had which a fit allows itself.
+const SHARE_OF_AVAILABLE: f64 = 0.8;
+/// Assumed when the engine does not know how much memory there is.
+const UNKNOWN_MEMORY: u64 = 4 << 30;
+
+/// What the recipe is asked for.
+pub(crate) struct Request<'a> {
+    pub(crate) samples: &'a AnySamples,
+    pub(crate) kernel: String,
+    pub(crate) precomputed: bool,
+    pub(crate) n_components: usize,
+    pub(crate) tolerance: f64,
+    pub(crate) seed: u64,
+    pub(crate) repair: Indefinite,
+    pub(crate) memory_limit: Option<u64>,
+    pub(crate) storage: Option<Storage>,
+    pub(crate) solver: Option<Solver>,
+}
+
+/// Bytes of an n × columns block of doubles.
+fn block(n: usize, columns: usize) -> u128 {
+    n as u128 * columns as u128 * 8
+}
+
+/// Decides, gives reasons, and refuses what does not fit.
+pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
+    let (n, d) = (request.samples.n_rows(), request.samples.n_cols());
+    let k = request.n_components.min(n.saturating_sub(1)).max(1);
+    let mut reasons = Vec::new();
+    let (allowed, why) = allowance(request.memory_limit, engine);
+    reasons.push(why);
+    let solver = choose_solver(request, n, k, &mut reasons);
+    let basis = basis_columns(n, k);
+    let sketch_rank = if solver == Solver::Dense { 0 } else { sketch_rank(n, d, k) };
+    let working = match solver {
+        // The matrix, its eigenvectors and the decomposition's copy.
+        Solver::Dense => 4 * block(n, n),
+        // Q and AQ, four blocks in flight; the factor and the sketch's vectors.
+        Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
+    };
+    let number = if request.samples.precision() == "f32" { 4 } else { 8 };
+    let tiles = if request.precomputed { 0 } else { stored_bytes(n, number) };
+    let storage = choose_storage(request, tiles, working, allowed, &mut reasons);
+    let needed = working + if storage == Storage::Stored { tiles } else { 0 };
+    if needed > u128::from(allowed) {
+        return Err(too_big(n, k, needed, allowed, solver));
+    }
+    Ok(Plan {
+        n_samples: n,
+        n_features: d,
+        n_components: request.n_components,
+        kernel: request.kernel.clone(),
+        precision: request.samples.precision().into(),
+        storage,
+        solver,
+        repair: request.repair,
+        sketch_rank,
+        expected_passes: if solver == Solver::Dense { 2 } else { 7 },
+        tolerance: request.tolerance,
+        seed: request.seed,
+        engine: engine.name(),
+        threads: engine.threads(),
+        bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        bytes_allowed: allowed,
+        reasons,
+    })
+}
+
+fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
+    match (limit, engine.memory_available()) {
+        (Some(limit), _) => (limit, format!("the memory limit given is {}", human_bytes(u128::from(limit)))),
+        (None, Some(there)) => {
+            let share = (there as f64 * SHARE_OF_AVAILABLE) as u64;
+            (share, format!("{} of memory are free, of which {:.0} % may be used", human_bytes(u128::from(there)), 100.0 * SHARE_OF_AVAILABLE))
+        }
+        (None, None) => {
+            (UNKNOWN_MEMORY, format!("free memory is not known here, so {} are assumed", human_bytes(u128::from(UNKNOWN_MEMORY))))
+        }
+    }
+}
+
+fn choose_solver(request: &Request<'_>, n: usize, k: usize, reasons: &mut Vec<String>) -> Solver {
+    let (solver, why) = if request.repair == Indefinite::Flip {
+        (Solver::Dense, "repair=flip needs all eigenvalues: the dense solver".to_string())
+    } else if let Some(solver) = request.solver {
+        (solver, format!("the {solver} solver was asked for"))
+    } else if n <= DENSE_SAMPLES {
+        (Solver::Dense, format!("{n} samples are few: all eigenpairs are computed directly"))
+    } else if k.saturating_mul(5) >= n {
+        (Solver::Dense, format!("{k} components are a large share of {n}: all eigenpairs are computed directly"))
+    } else {
+        (Solver::Davidson, format!("{k} of {n} eigenpairs are wanted: block Davidson finds them in a few passes"))
+    };
+    reasons.push(why);
+    solver
+}
+
+/// m ≤ √(n(d + b)/10): the sketch then costs less than a tenth of a pass; at least enough for the start block.
+fn sketch_rank(n: usize, d: usize, k: usize) -> usize {
+    let affordable = (0.1 * n as f64 * (d + 32) as f64).sqrt() as usize;
+    affordable.clamp(2 * k.max(16), WIDEST_SKETCH.max(2 * k)).min(n / 2)
+}
+
+fn choose_storage(
+    request: &Request<'_>,
+    tiles: u128,
+    working: u128,
+    allowed: u64,
+    reasons: &mut Vec<String>,
+) -> Storage {
+    let fits = tiles + working <= u128::from(allowed);
+    let (storage, why) = match request.storage {
+        _ if request.precomputed => (Storage::Tiled, "the Gram matrix is given and used where it lies".to_string()),
+        Some(storage) => (storage, "whether to store the Gram matrix was asked for".to_string()),
+        None if fits => (Storage::Stored, format!("half the Gram matrix takes {} and fits", human_bytes(tiles))),
+        None => (
+            Storage::Tiled,
+            format!("half the Gram matrix would take {}: it is computed anew in each pass", human_bytes(tiles)),
+        ),
+    };
+    reasons.push(why);
+    storage
+}
+
+fn too_big(n: usize, k: usize, needed: u128, allowed: u64, solver: Solver) -> Error {
+    let action = match solver {
+        Solver::Dense => "Leave the choice of solver and storage open, or allow more memory".to_string(),
+        Solver::Davidson => {
+            let per_sample = needed / n.max(1) as u128;
+            let most = u128::from(allowed) / per_sample.max(1);
+            format!("Allow {} or use at most about {most} samples", human_bytes(needed))
+        }
+    };
+    Error::memory(
+        format!("{k} components of {n} samples need {} beside the samples", human_bytes(needed)),
+        format!("{} are allowed", human_bytes(u128::from(allowed))),
+        action,
+    )
+}

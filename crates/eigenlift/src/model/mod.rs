@@ -1,0 +1,91 @@
+//! What a fit leaves behind: the projection y(x) = lift(x)ᵀA − c, the plan it came from, and the file that holds both.
+
+mod plan;
+
+pub(crate) use plan::human_bytes;
+pub use plan::{Plan, Solver};
+
+use crate::data::{AnyPoints, AnySamples};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::linalg::{Onto, combine, shift_columns};
+use crate::matrix::Matrix;
+use crate::progress::Watch;
+
+/// How a row is lifted before A is applied.
+#[derive(Clone, Debug)]
+pub enum Lift {
+    /// x ↦ k(x, X) for the samples X.
+    Kernel {
+        /// k.
+        kernel: Kernel,
+        /// X.
+        samples: AnySamples,
+    },
+    /// The row holds k(x, X) already, one number for each of the samples.
+    Precomputed {
+        /// Number of samples.
+        n_samples: usize,
+    },
+}
+
+impl Lift {
+    /// Numbers that a row must have.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Self::Kernel { samples, .. } => samples.n_cols(),
+            Self::Precomputed { n_samples } => *n_samples,
+        }
+    }
+}
+
+/// y(x) = lift(x)ᵀA − c: every method ends in this line, (K9).
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// How a row is lifted.
+    pub lift: Lift,
+    /// A, one row for each coordinate of the lift, one column for each component.
+    pub coefficients: Matrix<f64>,
+    /// c = μᵀA: the centring that was learned from the samples.
+    pub offset: Vec<f64>,
+}
+
+impl Projection {
+    /// Scores of new rows.
+    ///
+    /// Cost: n_new · n · (2d + 2k) flops and the profile; memory a tile for each thread and the result.
+    ///
+    /// # Errors
+    /// When rows have another number of columns than the samples, or entries that the kernel cannot take.
+    pub fn project(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        if x.n_cols() != self.lift.n_features() {
+            return Err(Error::data(
+                format!("rows of {} columns", x.n_cols()),
+                format!("the model was fitted on {}", self.lift.n_features()),
+                "Give the same columns, in the same order, as in fit",
+            ));
+        }
+        let mut out = Matrix::zeros(x.n_rows(), self.coefficients.n_cols());
+        let mut result = Ok(());
+        engine.run(&mut || result = self.project_into(engine, x, &mut out, watch));
+        result.map(|()| out)
+    }
+
+    fn project_into(&self, engine: &dyn Engine, x: AnyPoints<'_>, out: &mut Matrix<f64>, watch: &Watch) -> Result<()> {
+        match &self.lift {
+            Lift::Kernel { kernel, samples } => {
+                kernel.check_points(x)?;
+                engine.cross(kernel, x, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
+            }
+            Lift::Precomputed { .. } => {
+                x.check()?;
+                let rows = x.to_dense::<f64>();
+                combine(out.view_mut(), Onto::Replace, 1.0, rows.view(), self.coefficients.view());
+            }
+        }
+        let shift: Vec<f64> = self.offset.iter().map(|c| -c).collect();
+        shift_columns(out.view_mut(), &shift);
+        Ok(())
+    }
+}

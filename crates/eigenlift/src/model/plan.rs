@@ -1,0 +1,130 @@
+//! What a fit will do and why, decided before it is done.
+
+use crate::eigen::Indefinite;
+use crate::gram::Storage;
+use serde::{Deserialize, Serialize};
+
+/// Which eigensolver runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Solver {
+    /// All eigenpairs, directly.
+    Dense,
+    /// Block Davidson: the largest eigenpairs, in a few passes.
+    Davidson,
+}
+
+impl std::fmt::Display for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Dense => "dense",
+            Self::Davidson => "davidson",
+        })
+    }
+}
+
+/// What was decided, with one reason for each decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Samples.
+    pub n_samples: usize,
+    /// Features of a sample.
+    pub n_features: usize,
+    /// Components asked for.
+    pub n_components: usize,
+    /// The kernel with every parameter known.
+    pub kernel: String,
+    /// Precision of samples and tiles, `f32` or `f64`.
+    pub precision: String,
+    /// Whether the Gram matrix is kept.
+    #[serde(with = "storage_name")]
+    pub storage: Storage,
+    /// Which eigensolver runs.
+    pub solver: Solver,
+    /// What happens to negative eigenvalues.
+    pub repair: Indefinite,
+    /// Columns of the sketch that the solver starts from; 0 for none.
+    pub sketch_rank: usize,
+    /// Passes over the Gram matrix expected.
+    pub expected_passes: usize,
+    /// Relative residual asked for.
+    pub tolerance: f64,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Where it runs.
+    pub engine: String,
+    /// Threads that work at once.
+    pub threads: usize,
+    /// Bytes the fit needs beside the samples.
+    pub bytes_needed: u64,
+    /// Bytes it may use.
+    pub bytes_allowed: u64,
+    /// One sentence for each decision.
+    pub reasons: Vec<String>,
+}
+
+mod storage_name {
+    use super::Storage;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(storage: &Storage, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(super::storage_word(*storage))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Storage, D::Error> {
+        match String::deserialize(d)?.as_str() {
+            "stored" => Ok(Storage::Stored),
+            "tiled" => Ok(Storage::Tiled),
+            other => Err(serde::de::Error::custom(format!("storage \"{other}\" is neither stored nor tiled"))),
+        }
+    }
+}
+
+fn storage_word(storage: Storage) -> &'static str {
+    match storage {
+        Storage::Stored => "stored",
+        Storage::Tiled => "tiled",
+    }
+}
+
+/// A number of bytes as people read it.
+pub(crate) fn human_bytes(bytes: u128) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "samples      {} × {} ({})", self.n_samples, self.n_features, self.precision)?;
+        writeln!(f, "kernel       {}", self.kernel)?;
+        writeln!(f, "components   {}", self.n_components)?;
+        writeln!(f, "Gram matrix  {}", storage_word(self.storage))?;
+        writeln!(f, "solver       {}, tolerance {:e}, sketch of rank {}", self.solver, self.tolerance, self.sketch_rank)?;
+        writeln!(f, "passes       about {}", self.expected_passes)?;
+        let needed = human_bytes(u128::from(self.bytes_needed));
+        writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
+        writeln!(f, "engine       {}, {} threads", self.engine, self.threads)?;
+        for reason in &self.reasons {
+            writeln!(f, "  because {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human_bytes;
+
+    #[test]
+    fn bytes_are_readable() {
+        assert_eq!(human_bytes(1000), "1000 B");
+        assert_eq!(human_bytes(1536), "1.5 KiB");
+        assert_eq!(human_bytes(u128::MAX).split(' ').nth(1), Some("PiB"));
+    }
+}
