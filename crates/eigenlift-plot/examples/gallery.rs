@@ -98,7 +98,7 @@ fn scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
 /// Labels and values that are hard to draw.
 fn hard_scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
     let (mut x, y, class) = blobs(60, 4);
-    x.iter_mut().for_each(|v| *v = 1e-7 * *v);
+    x.iter_mut().for_each(|v| *v *= 1e-7);
     x[3] = f64::NAN;
     let names = ["<script>&\"'", "naïve Bayes – Łódź, Ελλάδα, Москва", "中文 and 😀", ""];
     let classes: Vec<String> = class.iter().map(|k| names[*k].to_owned()).collect();

@@ -1,7 +1,7 @@
 //! Ranges of values, and ticks at multiples of 1, 2 or 5 times a power of ten.
 
 use crate::font;
-use crate::frame::TICK_SIZE;
+use crate::frame::{LABEL_SIZE, TICK_SIZE};
 
 /// A range with `lo < hi`, both finite, wide enough that ticks differ in their labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,12 +32,18 @@ impl Range {
         let magnitude = lo.abs().max(hi.abs());
         if magnitude < TINY {
             Range { lo: -1.0, hi: 1.0 }
-        } else if hi - lo <= RELATIVE_WIDTH * magnitude {
+        } else if !Range::differ(lo, hi) {
             let middle = lo + (hi - lo) / 2.0;
             Range { lo: middle - 0.1 * magnitude, hi: middle + 0.1 * magnitude }
         } else {
             Range { lo, hi }
         }
+    }
+
+    /// Whether finite bounds are far enough apart to be told from one value.
+    pub(crate) fn differ(lo: f64, hi: f64) -> bool {
+        let magnitude = lo.abs().max(hi.abs());
+        magnitude >= TINY && hi / 2.0 - lo / 2.0 > RELATIVE_WIDTH * magnitude
     }
 
     pub(crate) fn width(&self) -> f64 {
@@ -74,6 +80,8 @@ pub(crate) struct Ticks {
     pub(crate) labels: Vec<String>,
     /// The labels are to be multiplied by this power of ten.
     pub(crate) exponent: i32,
+    /// Then this is to be added.
+    pub(crate) offset: f64,
 }
 
 impl Ticks {
@@ -81,12 +89,13 @@ impl Ticks {
     pub(crate) fn new(range: &Range, target: usize) -> Self {
         let step = nice_step(range.width() / target.max(1) as f64);
         let values = multiples(range, step);
-        let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let offset = common_offset(range);
+        let largest = values.iter().fold(0.0_f64, |m, v| m.max((v - offset).abs()));
         let exponent = if largest == 0.0 || (1e-2..1e5).contains(&largest) { 0 } else { order(largest) };
         let decimals = (exponent - order(step)).clamp(0, 12) as usize;
         let unit = 10.0_f64.powi(exponent);
-        let labels = values.iter().map(|v| decimal(v / unit, decimals)).collect();
-        Ticks { values, labels, exponent }
+        let labels = values.iter().map(|v| decimal((v - offset) / unit, decimals)).collect();
+        Ticks { values, labels, exponent, offset }
     }
 
     /// As many ticks as have room beside each other on `length`, at most about `most`.
@@ -114,18 +123,46 @@ impl Ticks {
         pairs.map(|(a, b)| (b - a) / range.width()).fold(f64::INFINITY, f64::min)
     }
 
-    /// The label of the axis, with the power of ten that the tick labels leave out.
-    pub(crate) fn axis_label(&self, label: &str) -> String {
-        match (self.exponent, label.is_empty()) {
-            (0, _) => label.to_owned(),
-            (e, true) => format!("×10{}", superscript(e)),
-            (e, false) => format!("{label}  (×10{})", superscript(e)),
+    /// The label of the axis, cut to a limit, with the offset and the power of ten that the tick labels leave
+    /// out; these are never cut.
+    pub(crate) fn axis_label(&self, label: &str, limit: f64) -> String {
+        let mut left_out = Vec::new();
+        if self.offset != 0.0 {
+            let sign = if self.offset < 0.0 { '+' } else { '−' };
+            let size = self.offset.abs();
+            left_out.push(if size < 1e12 { format!("{sign} {size}") } else { format!("{sign} {size:e}") });
         }
+        if self.exponent != 0 {
+            left_out.push(format!("(×10{})", superscript(self.exponent)));
+        }
+        if left_out.is_empty() {
+            return font::truncated(label, LABEL_SIZE, limit);
+        }
+        let left_out = left_out.join(" ");
+        let room = limit - font::width(&format!(" {left_out}"), LABEL_SIZE);
+        format!("{} {left_out}", font::truncated(label, LABEL_SIZE, room)).trim_start().to_owned()
+    }
+}
+
+/// A round number near a range that is narrow for its distance from zero, so that labels stay short; else 0.
+fn common_offset(range: &Range) -> f64 {
+    let middle = range.lo + range.width() / 2.0;
+    if middle.abs() < 1e4 * range.width() {
+        return 0.0;
+    }
+    let power = order(range.width()) + 1;
+    // Dividing by a whole power of ten leaves no binary rounding in the digits.
+    if power >= 0 {
+        let unit = 10.0_f64.powi(power);
+        (middle / unit).round() * unit
+    } else {
+        let per_unit = 10.0_f64.powi(-power);
+        (middle * per_unit).round() / per_unit
     }
 }
 
 /// The least of 1, 2, 5 times a power of ten that is not below `raw`.
-pub(crate) fn nice_step(raw: f64) -> f64 {
+fn nice_step(raw: f64) -> f64 {
     if !(raw.is_finite() && raw > 0.0) {
         return 1.0;
     }
@@ -133,6 +170,18 @@ pub(crate) fn nice_step(raw: f64) -> f64 {
     let factor = raw / unit;
     let nice = [1.0, 2.0, 5.0].into_iter().find(|n| factor <= n * (1.0 + 1e-9));
     nice.unwrap_or(10.0) * unit
+}
+
+/// The one of 1, 2, 2.5, 5 times a power of ten that is nearest to `raw` in ratio.
+pub(crate) fn nearest_nice_step(raw: f64) -> f64 {
+    if !(raw.is_finite() && raw > 0.0) {
+        return 1.0;
+    }
+    let unit = 10.0_f64.powi(order(raw));
+    let factor = raw / unit;
+    let distance = |nice: &f64| (nice / factor).ln().abs();
+    let nearest = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    nearest.unwrap_or(1.0) * unit
 }
 
 /// The multiples of `step` inside the range.
@@ -219,13 +268,18 @@ mod tests {
         assert_eq!(ticks.labels, ["−0.4", "−0.2", "0.0", "0.2", "0.4"].map(String::from));
         let ticks = Ticks::new(&Range { lo: 0.0, hi: 3e-6 }, 3);
         assert_eq!(ticks.labels, ["0", "1", "2", "3"].map(String::from));
-        assert_eq!(ticks.axis_label("error"), "error  (×10⁻⁶)");
+        assert_eq!(ticks.axis_label("error", 400.0), "error (×10⁻⁶)");
+        let cut = ticks.axis_label(&"long ".repeat(50), 200.0);
+        assert!(cut.ends_with("… (×10⁻⁶)") && font::width(&cut, LABEL_SIZE) <= 200.0, "{cut}");
         assert_eq!(superscript(-120), "⁻¹²⁰");
+        let ticks = Ticks::new(&Range { lo: 123_455.996, hi: 123_456.004 }, 4);
+        assert_eq!(ticks.labels, ["−4", "−2", "0", "2", "4"].map(String::from));
+        assert_eq!(ticks.axis_label("x", 400.0), "x − 123456 (×10⁻³)");
     }
 
     #[test]
     fn long_labels_leave_fewer_ticks() {
-        let range = Range { lo: 1e6, hi: 1e6 + 1.0 };
+        let range = Range { lo: 1e4, hi: 1e4 + 3.0 };
         assert!(
             Ticks::horizontal(&range, 300.0, 8).values.len()
                 < Ticks::horizontal(&Range { lo: 0.0, hi: 1.0 }, 300.0, 8).values.len()

@@ -43,7 +43,7 @@ impl Classes {
             labels.iter().map(|label| place.get(label.as_str()).copied().unwrap_or(names.len())).collect();
         let mut looks: Vec<Look> = names.iter().enumerate().map(|(k, (name, _))| look(k, name)).collect();
         if n_left_out > 0 {
-            let name = format!("other ({n_left_out} classes)");
+            let name = format!("other ({n_left_out})");
             looks.push(Look { name, color: OTHER, marker: Marker::Circle });
         }
         Classes { looks, of_point }
@@ -62,15 +62,40 @@ fn look(k: usize, name: &str) -> Look {
     Look { name: name.to_owned(), color, marker }
 }
 
-/// Numbers by value and before words, words by alphabet.
+/// Numbers by value and before words; words by alphabet, with runs of digits by value ("k 2" before "k 10").
 fn natural(a: &str, b: &str) -> Ordering {
     let number = |s: &str| s.trim().parse::<f64>().ok().filter(|v| v.is_finite());
     match (number(a), number(b)) {
         (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(b),
+        (None, None) => by_runs(a, b).then_with(|| a.cmp(b)),
     }
+}
+
+fn by_runs(mut a: &str, mut b: &str) -> Ordering {
+    while !a.is_empty() && !b.is_empty() {
+        let ((x, rest_a), (y, rest_b)) = (first_run(a), first_run(b));
+        let is_number = |s: &str| s.starts_with(|c: char| c.is_ascii_digit());
+        let order = if is_number(x) && is_number(y) {
+            let (x, y) = (x.trim_start_matches('0'), y.trim_start_matches('0'));
+            x.len().cmp(&y.len()).then_with(|| x.cmp(y))
+        } else {
+            x.cmp(y)
+        };
+        if order.is_ne() {
+            return order;
+        }
+        (a, b) = (rest_a, rest_b);
+    }
+    a.len().cmp(&b.len())
+}
+
+/// The leading characters that are all digits or all something else, and the rest.
+fn first_run(text: &str) -> (&str, &str) {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+    let end = text.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
 }
 
 #[cfg(test)]
@@ -84,6 +109,11 @@ mod tests {
         let names: Vec<&str> = classes.looks.iter().map(|l| l.name.as_str()).collect();
         assert_eq!(names, ["9", "10", "a", "b"]);
         assert_eq!(classes.of_point, [1, 0, 3, 0, 2]);
+        assert_eq!(natural("species 2", "species 10"), Ordering::Less);
+        assert_eq!(natural("a2b9", "a2b10"), Ordering::Less);
+        assert_eq!(natural("a", "a1"), Ordering::Less);
+        assert_eq!(natural("x01", "x1"), Ordering::Less);
+        assert_eq!(natural("x1", "x1"), Ordering::Equal);
     }
 
     #[test]
@@ -92,7 +122,7 @@ mod tests {
         labels.extend((10..30).map(|k| format!("{k}")));
         let classes = Classes::new(&labels);
         assert_eq!(classes.looks.len(), 21);
-        assert_eq!(classes.looks[20].name, "other (10 classes)");
+        assert_eq!(classes.looks[20].name, "other (10)");
         assert_eq!(classes.of_point[0], 20);
         assert_eq!(classes.of_point[10], 0);
         for (k, a) in classes.looks.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Functions over the plane as panels of contour lines, with the data on top.
 
-use crate::axis::{Range, Ticks, multiples, nice_step};
+use crate::axis::{Range, Ticks, multiples, nearest_nice_step};
 use crate::classes::Classes;
 use crate::error::{PlotError, Result, check_length};
 use crate::font;
@@ -16,7 +16,7 @@ const LIMIT_PANELS: usize = 64;
 /// Points drawn in each panel; of more, an even selection is drawn.
 const LIMIT_POINTS: usize = 4000;
 /// Contour lines in a panel, about.
-const N_LEVELS: f64 = 9.0;
+const N_LEVELS: f64 = 10.0;
 /// Values outside of these quantiles do not decide the levels.
 const ROBUST: (f64, f64) = (0.005, 0.995);
 const GAP: f64 = 12.0;
@@ -58,11 +58,28 @@ pub struct ContourPanels<'a> {
     pub y_label: &'a str,
 }
 
-/// Draws each function as light shading and about nine contour lines, the zero line stronger, with the data
+/// Draws each function as light shading and about ten contour lines, the zero line stronger, with the data
 /// points on top.
 ///
 /// Levels are chosen for each panel between its robust extremes. A function that is constant or nowhere
-/// finite has no lines and says so.
+/// finite has no lines and says so. Cost: `nx`·`ny` for each level of each panel.
+///
+/// ```
+/// use eigenlift_plot::{ContourPanels, Panel, contour_panels};
+///
+/// let values = (0..25).map(|k| f64::from(k % 5) - 2.0).collect(); // f(x, y) = x
+/// let figure = contour_panels(&ContourPanels {
+///     panels: vec![Panel { title: "λ₁ = 1".into(), values }],
+///     nx: 5,
+///     ny: 5,
+///     x_range: (-2.0, 2.0),
+///     y_range: (-2.0, 2.0),
+///     points: (&[0.5, 1.0], &[0.0, 1.5]),
+///     ..ContourPanels::default()
+/// })?;
+/// assert!(figure.to_svg().contains("λ₁ = 1"));
+/// # Ok::<(), eigenlift_plot::PlotError>(())
+/// ```
 ///
 /// # Errors
 /// [`PlotError::PanelCount`], [`PlotError::GridSize`], [`PlotError::BadRange`], and
@@ -84,7 +101,7 @@ pub fn contour_panels(input: &ContourPanels) -> Result<Figure> {
         shapes.push(Shape::Clip { clip: plot, shapes: points.shapes(&plot, &ranges) });
         shapes.push(frame::outline(&plot));
         if k + layout.columns >= input.panels.len() {
-            x_axis_inside(&mut shapes, &plot, &ranges.0, &layout.x_ticks);
+            frame::x_axis(&mut shapes, &plot, (&ranges.0, &layout.x_ticks), (plot.x, plot.right()));
         }
         if k % layout.columns == 0 {
             frame::y_axis(&mut shapes, &plot, &ranges.1, &layout.y_ticks);
@@ -154,11 +171,12 @@ impl Layout {
             (Layout::width(input) - left - BORDER - 8.0 - gaps) / columns as f64
         };
         let y_ticks = Ticks::vertical(y, panel_width(60.0) * aspect);
-        let label = if y_ticks.axis_label(input.y_label).is_empty() { 0.0 } else { LABEL_SIZE + 8.0 };
-        let left = BORDER + label + font::widest(y_ticks.labels(), TICK_SIZE) + TICK + 6.0;
+        let label_room = frame::label_room(input.y_label, &y_ticks);
+        let left = BORDER + label_room + font::widest(y_ticks.labels(), TICK_SIZE) + TICK + 6.0;
         let w = panel_width(left);
         let first = Rect { x: left, y: top + LINE - 6.0, w, h: w * aspect };
-        let x_ticks = Ticks::horizontal(x, w, 6);
+        // Labels at the ends are moved inwards, towards their neighbours.
+        let x_ticks = Ticks::horizontal(x, w - 2.0 * TICK_SIZE, 6);
         Layout { columns, rows: input.panels.len().div_ceil(columns), first, x_ticks, y_ticks }
     }
 
@@ -178,32 +196,17 @@ impl Layout {
         let right = self.plot(self.columns - 1).right();
         let plots_end = self.first.y + self.row_height() * (self.rows as f64 - 1.0) + self.first.h;
         let mut bottom = plots_end + TICK + LINE;
-        let x_label = self.x_ticks.axis_label(input.x_label);
+        let x_label = self.x_ticks.axis_label(input.x_label, right - self.first.x);
         if !x_label.is_empty() {
             bottom += LABEL_SIZE + 4.0;
-            let label = font::truncated(&x_label, LABEL_SIZE, right - self.first.x);
             let at = [(self.first.x + right) / 2.0, bottom - 4.0];
-            shapes.push(Shape::text(&label, at, LABEL_SIZE, Anchor::Middle, INK));
+            shapes.push(Shape::text(&x_label, at, LABEL_SIZE, Anchor::Middle, INK));
         }
-        let label =
-            font::truncated(&self.y_ticks.axis_label(input.y_label), LABEL_SIZE, plots_end - self.first.y);
+        let label = self.y_ticks.axis_label(input.y_label, plots_end - self.first.y);
         let at = [BORDER + 0.8 * LABEL_SIZE, (self.first.y + plots_end) / 2.0];
         shapes.push(Shape::upward_text(&label, at, LABEL_SIZE, INK));
         bottom
     }
-}
-
-/// Ticks below a panel whose labels do not reach into its neighbours.
-fn x_axis_inside(shapes: &mut Vec<Shape>, plot: &Rect, range: &Range, ticks: &Ticks) {
-    let mut axis = Vec::new();
-    frame::x_axis(&mut axis, plot, range, ticks);
-    for shape in &mut axis {
-        if let Shape::Text(text) = shape {
-            let half = font::width(&text.content, text.size) / 2.0 - 3.0;
-            text.at[0] = text.at[0].min(plot.right() - half).max(plot.x + half);
-        }
-    }
-    shapes.append(&mut axis);
 }
 
 /// The contour levels of a function and how it is shaded.
@@ -231,15 +234,13 @@ impl Levels {
             |q: f64| finite.get((q * (finite.len() - 1) as f64).round() as usize).copied().unwrap_or(least);
         // A function that is flat but for a spike has no robust extremes: take the extremes.
         let pairs = [(quantile(ROBUST.0), quantile(ROBUST.1)), (least, most)];
-        let Some((lo, hi)) =
-            pairs.into_iter().find(|(lo, hi)| Range::between(*lo, *hi) == Range { lo: *lo, hi: *hi })
-        else {
+        let Some((lo, hi)) = pairs.into_iter().find(|(lo, hi)| Range::differ(*lo, *hi)) else {
             return Levels::Constant;
         };
-        let range = Range { lo, hi };
-        let mut levels = multiples(&range, nice_step(range.width() / N_LEVELS));
+        let range = Range::between(lo, hi);
+        let mut levels = multiples(&range, nearest_nice_step(range.width() / N_LEVELS));
         levels.retain(|level| *level > least && *level < most);
-        Levels::Lines { levels, lo, hi }
+        Levels::Lines { levels, lo: range.lo, hi: range.hi }
     }
 }
 

@@ -10,6 +10,8 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 /// Width of the box drawn for an unknown character, in units of the font size.
 const BOX_ADVANCE: f64 = 0.6;
+/// Viewers may show SVG text in another font; the widest usual one, DejaVu Sans, is about this much wider.
+const WIDENING: f64 = 1.1;
 /// Size of a subscript or superscript made from an ordinary digit.
 const SCRIPT_SCALE: f64 = 0.62;
 
@@ -71,9 +73,14 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// The width of a line of text.
-pub(crate) fn width(text: &str, size: f64) -> f64 {
+/// The width of a line of text in the embedded font.
+pub(crate) fn exact_width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| glyph(c).advance).sum::<f64>() * size
+}
+
+/// The room to keep for a line of text.
+pub(crate) fn width(text: &str, size: f64) -> f64 {
+    exact_width(text, size) * WIDENING
 }
 
 /// The widest of several texts; 0 without any.
@@ -84,7 +91,7 @@ pub(crate) fn widest<'a>(texts: impl IntoIterator<Item = &'a str>, size: f64) ->
 /// The text itself where it fits, else its beginning and an ellipsis.
 pub(crate) fn truncated(text: &str, size: f64, limit: f64) -> String {
     let text = clean(text);
-    let room = limit / size;
+    let room = limit / (size * WIDENING);
     let room_before_ellipsis = room - glyph('…').advance;
     let (mut used, mut kept_bytes) = (0.0, 0);
     for (start, c) in text.char_indices() {

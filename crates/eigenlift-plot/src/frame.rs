@@ -60,9 +60,8 @@ impl Frame {
         if spec.equal {
             // The tick labels decide the width, and the width decides the range: twice is enough.
             for _ in 0..2 {
-                (x, y) = equal_ranges(spec.x, spec.y, &plot);
-                y_ticks = Ticks::vertical(&y, spec.plot_height);
-                plot = plot_area(spec, top, &y_ticks);
+                let (_, wider) = equal_ranges(spec.x, spec.y, &plot);
+                plot = plot_area(spec, top, &Ticks::vertical(&wider, spec.plot_height));
             }
             (x, y) = equal_ranges(spec.x, spec.y, &plot);
             y_ticks = Ticks::vertical(&y, spec.plot_height);
@@ -70,21 +69,16 @@ impl Frame {
         let x_ticks = spec.x_ticks.clone().unwrap_or_else(|| Ticks::horizontal(&x, plot.w, 8));
         grid(&mut shapes, &plot, (&x, &x_ticks), (&y, &y_ticks));
         shapes.push(outline(&plot));
-        x_axis(&mut shapes, &plot, &x, &x_ticks);
+        x_axis(&mut shapes, &plot, (&x, &x_ticks), (2.0, WIDTH - 2.0));
         y_axis(&mut shapes, &plot, &y, &y_ticks);
         let mut bottom = plot.bottom() + TICK + LINE;
-        let x_label = x_ticks.axis_label(spec.x_label);
+        let x_label = x_ticks.axis_label(spec.x_label, WIDTH - 2.0 * BORDER);
         if !x_label.is_empty() {
             bottom += LABEL_SIZE + 4.0;
-            let label = font::truncated(&x_label, LABEL_SIZE, WIDTH - 2.0 * BORDER);
-            let center = centered(&label, plot.x + plot.w / 2.0);
-            shapes.push(Shape::text(&label, [center, bottom - 4.0], LABEL_SIZE, Anchor::Middle, INK));
+            let center = centered(&x_label, plot.x + plot.w / 2.0);
+            shapes.push(Shape::text(&x_label, [center, bottom - 4.0], LABEL_SIZE, Anchor::Middle, INK));
         }
-        let y_label =
-            font::truncated(&y_ticks.axis_label(spec.y_label), LABEL_SIZE, plot.bottom() + LINE - BORDER);
-        let middle = (plot.y + plot.h / 2.0).max(font::width(&y_label, LABEL_SIZE) / 2.0 + BORDER);
-        let at = [BORDER + LABEL_SIZE * 0.8, middle];
-        shapes.push(Shape::upward_text(&y_label, at, LABEL_SIZE, spec.y_color));
+        shapes.push(y_label(&y_ticks, spec.y_label, &plot, spec.y_color));
         bottom = notes(&mut shapes, spec.notes, bottom, WIDTH);
         Frame { plot, x, y, shapes, bottom }
     }
@@ -106,11 +100,24 @@ fn centered(text: &str, wanted: f64) -> f64 {
     wanted.min(WIDTH - BORDER - half).max(BORDER + half)
 }
 
+/// The label of the vertical axis: beside the middle of the plot, or a little lower where it needs the room.
+fn y_label(ticks: &Ticks, label: &str, plot: &Rect, color: Rgba) -> Shape {
+    let (top, end) = (plot.y - 4.0, plot.bottom() + LINE);
+    let text = ticks.axis_label(label, end - top);
+    let middle = (plot.y + plot.h / 2.0).max(top + font::width(&text, LABEL_SIZE) / 2.0);
+    Shape::upward_text(&text, [BORDER + 0.8 * LABEL_SIZE, middle], LABEL_SIZE, color)
+}
+
 fn plot_area(spec: &FrameSpec, top: f64, y_ticks: &Ticks) -> Rect {
-    let label = if y_ticks.axis_label(spec.y_label).is_empty() { 0.0 } else { LABEL_SIZE + 8.0 };
-    let left = BORDER + label + font::widest(y_ticks.labels(), TICK_SIZE) + TICK + 6.0;
+    let left =
+        BORDER + label_room(spec.y_label, y_ticks) + font::widest(y_ticks.labels(), TICK_SIZE) + TICK + 6.0;
     let right = spec.right.max(BORDER + 6.0);
     Rect { x: left, y: top, w: (WIDTH - left - right).max(60.0), h: spec.plot_height }
+}
+
+/// The width that an upward label takes.
+pub(crate) fn label_room(label: &str, ticks: &Ticks) -> f64 {
+    if ticks.axis_label(label, WIDTH).is_empty() { 0.0 } else { LABEL_SIZE + 8.0 }
 }
 
 /// The ranges, one of them widened so that both axes have the same scale.
@@ -157,13 +164,15 @@ fn grid(shapes: &mut Vec<Shape>, plot: &Rect, x: (&Range, &Ticks), y: (&Range, &
     }
 }
 
-/// Draws ticks and labels below a plot.
-pub(crate) fn x_axis(shapes: &mut Vec<Shape>, plot: &Rect, range: &Range, ticks: &Ticks) {
+/// Draws ticks and labels below a plot; labels are moved to stay between two bounds.
+pub(crate) fn x_axis(shapes: &mut Vec<Shape>, plot: &Rect, axis: (&Range, &Ticks), bounds: (f64, f64)) {
+    let (range, ticks) = axis;
     for (value, label) in ticks.values.iter().zip(&ticks.labels) {
         let x = plot.x + plot.w * range.place(*value);
         let bottom = plot.bottom();
         shapes.push(Shape::line([x, bottom], [x, bottom + TICK], Stroke::solid(AXIS, 0.8)));
-        let at = [x, bottom + TICK + TICK_SIZE];
+        let half = font::width(label, TICK_SIZE) / 2.0;
+        let at = [x.min(bounds.1 - half).max(bounds.0 + half), bottom + TICK + TICK_SIZE];
         shapes.push(Shape::text(label, at, TICK_SIZE, Anchor::Middle, INK));
     }
 }

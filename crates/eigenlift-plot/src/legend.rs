@@ -62,6 +62,9 @@ impl<'a> Legend<'a> {
         let most_columns = ((room / column) as usize).clamp(1, self.entries.len());
         let n_rows = self.entries.len().div_ceil(most_columns);
         let n_columns = self.entries.len().div_ceil(n_rows);
+        if n_rows == 1 {
+            return self.draw_row(shapes, top + 4.0, width);
+        }
         let used = n_columns as f64 * column - COLUMN_GAP;
         let left = ((width - used) / 2.0).max(BORDER);
         let top = top + 4.0;
@@ -70,6 +73,18 @@ impl<'a> Legend<'a> {
             draw_entry(shapes, entry, left + col as f64 * column, top + (row as f64 + 0.5) * LINE);
         }
         top + n_rows as f64 * LINE
+    }
+
+    /// Draws all entries beside each other and returns where they end.
+    fn draw_row(&self, shapes: &mut Vec<Shape>, top: f64, width: f64) -> f64 {
+        let entry_width = |name: &str| NAME_OFFSET + font::width(name, TICK_SIZE) + COLUMN_GAP;
+        let used = self.entries.iter().map(|(_, name)| entry_width(name)).sum::<f64>() - COLUMN_GAP;
+        let mut left = (width - used) / 2.0;
+        for entry in &self.entries {
+            draw_entry(shapes, entry, left, top + 0.5 * LINE);
+            left += entry_width(&entry.1);
+        }
+        top + LINE
     }
 }
 
@@ -90,7 +105,7 @@ pub(crate) struct ColorBar {
 impl ColorBar {
     pub(crate) fn new(name: &str, range: Range, height: f64) -> Self {
         let ticks = Ticks::vertical(&range, height);
-        let label = font::truncated(&ticks.axis_label(name), LABEL_SIZE, height + LINE);
+        let label = ticks.axis_label(name, height + LINE);
         ColorBar { range, ticks, label }
     }
 

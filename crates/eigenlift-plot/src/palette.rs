@@ -17,8 +17,8 @@ pub(crate) const FIRST: Rgba = Rgba::hex(0x0072b2);
 /// The second series of a picture; darkened vermilion, so that text in it is readable.
 pub(crate) const SECOND: Rgba = Rgba::hex(0xb84e00);
 
-/// The eight colours of Okabe and Ito, which people with any colour vision can tell apart. The faint yellow
-/// comes last.
+/// The eight colours of Okabe and Ito, which people with any colour vision can tell apart. The yellow
+/// comes last and is darkened for white paper.
 pub(crate) const CLASSES: [Rgba; 8] = [
     Rgba::hex(0x0072b2),
     Rgba::hex(0xe69f00),
@@ -27,7 +27,7 @@ pub(crate) const CLASSES: [Rgba; 8] = [
     Rgba::hex(0xd55e00),
     Rgba::hex(0x56b4e9),
     Rgba::hex(0x000000),
-    Rgba::hex(0xf0e442),
+    Rgba::hex(0xdccb12),
 ];
 
 /// Anchors of the ramp in Oklab: lightness, chroma, hue in degrees. Lightness rises in equal steps, so equal

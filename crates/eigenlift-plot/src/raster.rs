@@ -92,7 +92,7 @@ impl Canvas {
             Anchor::Start => 0.0,
             Anchor::Middle => 0.5,
             Anchor::End => 1.0,
-        } * font::width(&text.content, text.size);
+        } * font::exact_width(&text.content, text.size);
         let place = self
             .view
             .pre_translate(text.at[0] as f32, text.at[1] as f32)

@@ -172,13 +172,12 @@ fn markers(places: &[[f64; 2]], looks: &[(Rgba, Marker)]) -> Vec<Shape> {
     let mut shapes = Vec::new();
     let stretch = places.len().div_ceil(n_layers).max(1);
     for (places, looks) in places.chunks(stretch).zip(looks.chunks(stretch)) {
-        let mut groups: BTreeMap<([u8; 3], u8), (Rgba, Marker, Vec<[f64; 2]>)> = BTreeMap::new();
+        let mut groups: BTreeMap<([u8; 3], Marker), Vec<[f64; 2]>> = BTreeMap::new();
         for (place, (color, marker)) in places.iter().zip(looks) {
-            let key = (color.rgb, *marker as u8);
-            groups.entry(key).or_insert_with(|| (*color, *marker, Vec::new())).2.push(*place);
+            groups.entry((color.rgb, *marker)).or_default().push(*place);
         }
-        shapes.extend(groups.into_values().map(|(color, marker, centers)| {
-            let color = color.with_alpha(alpha);
+        shapes.extend(groups.into_iter().map(|((rgb, marker), centers)| {
+            let color = Rgba { rgb, alpha };
             Shape::Markers { centers, marker, radius, color }
         }));
     }

@@ -68,7 +68,7 @@ pub(crate) struct Polyline {
 }
 
 /// The outline of a data point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Marker {
     Circle,
     Square,

@@ -32,6 +32,15 @@ pub struct Scree<'a> {
 ///
 /// The first 200 components are drawn; values that are not finite are left out. Both are said in a note.
 ///
+/// ```
+/// use eigenlift_plot::{Scree, scree};
+///
+/// let (eigenvalues, ratio) = (&[3.0, 1.0], &[0.75, 0.25]);
+/// let figure = scree(&Scree { eigenvalues, ratio, title: "Spectrum", ..Scree::default() })?;
+/// assert!(figure.to_svg().contains("cumulative variance"));
+/// # Ok::<(), eigenlift_plot::PlotError>(())
+/// ```
+///
 /// # Errors
 /// [`PlotError::LengthMismatch`] when the slices describe different numbers of components.
 pub fn scree(input: &Scree) -> Result<Figure> {
@@ -55,7 +64,7 @@ pub fn scree(input: &Scree) -> Result<Figure> {
     let intervals: Vec<(f64, f64)> = intervals.iter().take(n).copied().collect();
     let cumulative = cumulative(input.ratio.iter().take(n));
 
-    let right = Ticks::new(&PERCENT, 5);
+    let right = Ticks::new(&PERCENT, 6);
     let right_room = TICK + 3.0 + font::widest(right.labels(), TICK_SIZE) + LABEL_SIZE + 8.0 + BORDER;
     let notes = notes(bars, n);
     let x = Range { lo: 0.4, hi: n.max(1) as f64 + 0.6 };
@@ -116,7 +125,7 @@ fn component_ticks(n: usize) -> Ticks {
     Ticks {
         values: numbers.iter().map(|k| *k as f64).collect(),
         labels: numbers.iter().map(usize::to_string).collect(),
-        exponent: 0,
+        ..Ticks::default()
     }
 }
 

@@ -100,6 +100,9 @@ fn write_markers(out: &mut String, centers: &[[f64; 2]], marker: Marker, radius:
 }
 
 fn write_text(out: &mut String, text: &Text) {
+    if text.content.is_empty() {
+        return;
+    }
     let anchor = match text.anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
