@@ -262,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn a_saddle_joins_the_side_of_its_mean() {
+        let joined = [2.0, -1.0, -1.0, 2.0]; // rows; opposite corners above, mean above 0
+        assert_eq!(area_above(Grid { values: &joined, nx: 2, ny: 2 }, 0.0).len(), 1);
+        let split = [1.0, -2.0, -2.0, 1.0];
+        assert_eq!(area_above(Grid { values: &split, nx: 2, ny: 2 }, 0.0).len(), 2);
+        let lines = lines(Grid { values: &split, nx: 2, ny: 2 }, 0.0);
+        let near_first = |l: &Polyline| l.points.iter().all(|[x, y]| x + y < 1.0);
+        assert_eq!(lines.iter().filter(|l| near_first(l)).count(), 1);
+    }
+
+    #[test]
     fn every_crossed_edge_is_used_once() {
         // A rough function with saddles: the total number of points equals the number of crossed edges.
         let n = 24;

@@ -11,6 +11,8 @@ use crate::palette::{FAINT_INK, FIRST, INK, OTHER, ramp};
 use crate::scene::{Anchor, Figure, Marker, Rgba, Shape};
 
 const PLOT_HEIGHT: f64 = 320.0;
+/// Of more points than this an even selection is drawn, so that the SVG stays small enough to open.
+const LIMIT_POINTS: usize = 200_000;
 /// Continuous colours are rounded to this many, so that the SVG has few paths.
 const COLOR_STEPS: f64 = 48.0;
 
@@ -53,7 +55,7 @@ pub struct Scatter<'a> {
 /// Draws points coloured by class or by value.
 ///
 /// Points that are not finite are left out and counted in a note. Markers become smaller and more
-/// translucent as their number grows. Cost: linear in the number of points; about 15 bytes of SVG for each.
+/// translucent as their number grows; of more than 200 000 an even selection is drawn. Cost: linear in the number of points; about 15 bytes of SVG for each.
 ///
 /// # Errors
 /// [`PlotError::LengthMismatch`](crate::PlotError::LengthMismatch) when `y` or the colours do not have one
@@ -94,7 +96,9 @@ pub fn scatter(input: &Scatter) -> Result<Figure> {
         let [x, y] = point(input, *i);
         frame.at(x, y)
     });
-    let marks = markers(&points.collect::<Vec<_>>(), &looks);
+    let step = shown.len().div_ceil(LIMIT_POINTS).max(1);
+    let drawn: (Vec<_>, Vec<_>) = points.zip(looks).step_by(step).unzip();
+    let marks = markers(&drawn.0, &drawn.1);
     frame.shapes.extend(marks);
     if shown.is_empty() {
         let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
@@ -144,6 +148,10 @@ fn notes(input: &Scatter, shown: &[usize]) -> Vec<String> {
     let n_left_out = input.x.len() - shown.len();
     if n_left_out > 0 {
         notes.push(format!("{} not finite, left out", points(n_left_out)));
+    }
+    let step = shown.len().div_ceil(LIMIT_POINTS);
+    if step > 1 {
+        notes.push(format!("1 of {step} points shown"));
     }
     if let Color::Values { values, .. } = input.color {
         let n_grey = shown.iter().filter(|i| values.get(**i).is_some_and(|v| !v.is_finite())).count();

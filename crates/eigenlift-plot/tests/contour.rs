@@ -84,10 +84,15 @@ fn every_panel_has_its_title_and_the_points() {
 fn shading_shows_the_sign() {
     let figure = contour_panels(&input(vec![panel("x", |x, _| x)])).unwrap();
     let pixmap = pixels(&figure, 3.0);
-    let (width, row) = (pixmap.width(), pixmap.height() / 2);
-    let left = pixmap.pixel(width / 5, row).unwrap();
-    let right = pixmap.pixel(width * 9 / 10, row).unwrap();
-    assert!(left.blue() > left.red() && right.red() > right.blue(), "{left:?} {right:?}");
+    let svg = figure.to_svg();
+    let frame =
+        parse(&svg).into_iter().find(|e| e.name == "rect" && e.attribute("stroke").is_some()).unwrap();
+    let [left, width]: [f64; 2] = ["x", "width"].map(|key| frame.attribute(key).unwrap().parse().unwrap());
+    for x in [-0.93, -0.47, -0.29, 0.29, 0.47, 0.93] {
+        let column = 3.0 * (left + width * (x + 1.0) / 2.0);
+        let pixel = pixmap.pixel(column as u32, pixmap.height() / 2).unwrap();
+        assert_eq!(pixel.red() > pixel.blue(), x > 0.0, "x = {x}: {pixel:?}");
+    }
     assert!(n_pixels_near(&pixmap, [0x22, 0x22, 0x22]) > 500, "the zero line");
 }
 

@@ -34,6 +34,18 @@ fn each_finite_point_has_one_marker() {
 }
 
 #[test]
+fn right_is_right_and_up_is_up() {
+    let figure = scatter(&Scatter { x: &[0.0, 1.0], y: &[0.0, 1.0], ..Scatter::default() }).unwrap();
+    let elements = support::parse(&figure.to_svg());
+    let path = elements.iter().find_map(|e| e.attribute("d").filter(|d| d.contains("h0"))).unwrap();
+    let numbers = |marker: &str| -> Vec<f64> {
+        marker.trim_end_matches("h0").split(' ').map(|v| v.parse().unwrap()).collect()
+    };
+    let places: Vec<Vec<f64>> = path.split('M').skip(1).map(numbers).collect();
+    assert!(places[1][0] > places[0][0] + 200.0 && places[1][1] < places[0][1] - 200.0, "{places:?}");
+}
+
+#[test]
 fn many_classes_become_other() {
     let (x, y) = spread(300);
     let classes = labels(300, 35);
@@ -75,6 +87,15 @@ fn a_hundred_thousand_points_stay_small() {
         assert!(svg.len() < 6_000_000, "{} bytes", svg.len());
         assert!(n_markers(&svg) >= 100_000);
     }
+}
+
+#[test]
+fn a_million_points_are_thinned() {
+    let (x, y) = spread(1_000_000);
+    let svg = scatter(&Scatter { x: &x, y: &y, ..Scatter::default() }).unwrap().to_svg();
+    assert!(svg.len() < 6_000_000, "{} bytes", svg.len());
+    assert_eq!(n_markers(&svg), 200_000);
+    assert!(texts(&svg).contains(&"1 of 5 points shown".to_owned()));
 }
 
 #[test]
