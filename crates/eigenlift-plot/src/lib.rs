@@ -1,1 +1,46 @@
-//! .
+//! Pictures of kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum, and
+//! [`contour_panels`] of component functions over the plane.
+//!
+//! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
+//! [`Figure::to_svg`] or [`Figure::to_png`]. Nothing here reads or writes files, prints, or depends on the
+//! rest of the project.
+//!
+//! A figure is meant for a column of 3.4 inches: at that width no letter is smaller than 7 points.
+//!
+//! ```
+//! use eigenlift_plot::{Color, Scatter, scatter};
+//!
+//! let classes = ["a", "a", "b"].map(String::from);
+//! let figure = scatter(&Scatter {
+//!     x: &[0.0, 1.0, 2.0],
+//!     y: &[0.5, 0.1, f64::NAN],
+//!     color: Color::Classes(&classes),
+//!     title: "Scores",
+//!     x_label: "component 1",
+//!     y_label: "component 2",
+//!     ..Scatter::default()
+//! })?;
+//! assert!(figure.to_svg().contains("1 point not finite"));
+//! # Ok::<(), eigenlift_plot::PlotError>(())
+//! ```
+
+mod error;
+mod font;
+mod scene;
+mod svg;
+mod raster;
+mod palette;
+mod axis;
+mod frame;
+mod classes;
+mod legend;
+mod scatter;
+mod scree;
+mod marching;
+mod contour;
+
+pub use contour::{ContourPanels, Panel, contour_panels};
+pub use error::{PlotError, Result};
+pub use scatter::{Color, Scatter, scatter};
+pub use scene::{FORMATS, Figure};
+pub use scree::{Scree, scree};

@@ -1,0 +1,225 @@
+//! Writes every kind of picture as PNG and SVG into a folder:
+//! `cargo run --example gallery -p eigenlift-plot -- FOLDER`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use eigenlift_plot::{
+    Color, ContourPanels, FORMATS, Figure, Panel, Scatter, Scree, contour_panels, scatter, scree,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("pass the folder for the pictures")?);
+    std::fs::create_dir_all(&folder)?;
+    scatters(&folder)?;
+    hard_scatters(&folder)?;
+    scree_plots(&folder)?;
+    contours(&folder)
+}
+
+fn write(folder: &Path, name: &str, figure: &Figure) -> Result<(), Box<dyn Error>> {
+    for format in FORMATS {
+        std::fs::write(folder.join(name).with_extension(format), figure.encode(format)?)?;
+    }
+    Ok(())
+}
+
+/// Small repeatable random numbers.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Points around `n_classes` centres on a spiral.
+fn blobs(n: usize, n_classes: usize) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
+    let mut random = Random(7);
+    let mut out = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..n {
+        let class = i % n_classes;
+        let angle = 2.4 * class as f64;
+        let radius = 2.0 * (class as f64).sqrt();
+        out.0.push(radius * angle.cos() + 0.6 * random.normal());
+        out.1.push(radius * angle.sin() + 0.6 * random.normal());
+        out.2.push(class);
+    }
+    out
+}
+
+fn scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let (x, y, class) = blobs(150, 3);
+    let names = ["setosa", "versicolor", "virginica"];
+    let classes: Vec<String> = class.iter().map(|k| names[*k].to_owned()).collect();
+    let base = Scatter { x: &x, y: &y, x_label: "component 1", y_label: "component 2", ..Scatter::default() };
+    let by_class = Scatter {
+        color: Color::Classes(&classes),
+        title: "Kernel PCA, rbf(γ = 0.5)",
+        equal_aspect: true,
+        ..base
+    };
+    write(folder, "scatter-classes", &scatter(&by_class)?)?;
+
+    let distance: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x.hypot(*y)).collect();
+    let values = Color::Values { name: "distance to the origin", values: &distance };
+    write(
+        folder,
+        "scatter-values",
+        &scatter(&Scatter { color: values, title: "Coloured by value", ..base })?,
+    )?;
+    write(folder, "scatter-plain", &scatter(&base)?)?;
+
+    let (x, y, class) = blobs(100_000, 5);
+    let classes: Vec<String> = class.iter().map(|k| format!("cluster {k}")).collect();
+    let color = Color::Classes(&classes);
+    let many = Scatter { x: &x, y: &y, color, title: "100 000 points", ..base };
+    write(folder, "scatter-many-points", &scatter(&many)?)?;
+    let radius: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x.hypot(*y)).collect();
+    let color = Color::Values { name: "radius", values: &radius };
+    write(folder, "scatter-many-values", &scatter(&Scatter { color, ..many })?)?;
+
+    for n_classes in [12, 18, 30] {
+        let (x, y, class) = blobs(900, n_classes);
+        let classes: Vec<String> = class.iter().map(|k| format!("species {k}")).collect();
+        let color = Color::Classes(&classes);
+        let title = format!("{n_classes} classes");
+        let figure = scatter(&Scatter { x: &x, y: &y, color, title: &title, ..base })?;
+        write(folder, &format!("scatter-{n_classes}-classes"), &figure)?;
+    }
+    Ok(())
+}
+
+/// Labels and values that are hard to draw.
+fn hard_scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let (mut x, y, class) = blobs(60, 4);
+    x.iter_mut().for_each(|v| *v *= 1e-7);
+    x[3] = f64::NAN;
+    let names = ["<script>&\"'", "naïve Bayes – Łódź, Ελλάδα, Москва", "中文 and 😀", ""];
+    let classes: Vec<String> = class.iter().map(|k| names[*k].to_owned()).collect();
+    let figure = scatter(&Scatter {
+        x: &x,
+        y: &y,
+        color: Color::Classes(&classes),
+        title: "A title so long that it cannot possibly fit above a figure that is one column wide",
+        x_label: "a horizontal label that is also longer than the axis it stands below, by some words",
+        y_label: "a vertical label that is longer than the axis it stands beside",
+        equal_aspect: false,
+    })?;
+    write(folder, "scatter-hard", &figure)?;
+    let offset: Vec<f64> = y.iter().map(|v| 123_456.0 + 0.001 * v).collect();
+    let one = Scatter {
+        x: &[2.0],
+        y: &[-3.0],
+        title: "one point",
+        x_label: "x",
+        y_label: "y",
+        ..Scatter::default()
+    };
+    write(folder, "scatter-one", &scatter(&one)?)?;
+    write(folder, "scatter-offset", &scatter(&Scatter { x: &offset, y: &y, title: "offset", ..one })?)?;
+    write(folder, "scatter-empty", &scatter(&Scatter { x: &[], y: &[], title: "nothing", ..one })?)?;
+    Ok(())
+}
+
+fn scree_plots(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for n in [1_usize, 8, 30, 200, 500] {
+        let eigenvalues: Vec<f64> = (1..=n).map(|k| 21.7 / (k as f64).powf(1.3)).collect();
+        let total = eigenvalues.iter().sum::<f64>() / 0.93;
+        let ratio: Vec<f64> = eigenvalues.iter().map(|v| v / total).collect();
+        let intervals: Vec<(f64, f64)> = eigenvalues.iter().map(|v| (0.9 * v, 1.15 * v)).collect();
+        let intervals = (n == 8).then_some(intervals.as_slice());
+        let title = format!("Spectrum, {n} components");
+        let figure = scree(&Scree { eigenvalues: &eigenvalues, ratio: &ratio, intervals, title: &title })?;
+        write(folder, &format!("scree-{n}"), &figure)?;
+    }
+    let indefinite = [3.1e-6, 1.2e-6, 0.4e-6, -0.3e-6, f64::NAN];
+    let figure =
+        scree(&Scree { eigenvalues: &indefinite, title: "An indefinite kernel", ..Scree::default() })?;
+    write(folder, "scree-negative", &figure)?;
+    Ok(())
+}
+
+/// Three clusters of 30 points, k(x, x′) = exp(−‖x − x′‖²/0.1), the first eight components over the plane.
+fn contours(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut random = Random(1);
+    let (mut px, mut py, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, cx, cy) in [("first", -0.5, -0.2), ("second", 0.0, 0.6), ("third", 0.5, 0.0)] {
+        for _ in 0..30 {
+            px.push(cx + 0.1 * random.normal());
+            py.push(cy + 0.1 * random.normal());
+            classes.push(name.to_owned());
+        }
+    }
+    let (nx, ny, x_range, y_range) = (70, 60, (-1.0, 1.0), (-0.6, 1.1));
+    let panels = component_panels(&px, &py, (nx, x_range), (ny, y_range));
+    let base = ContourPanels {
+        panels,
+        nx,
+        ny,
+        x_range,
+        y_range,
+        points: (&px, &py),
+        classes: Some(&classes),
+        columns: 4,
+        title: "Components of a Gaussian kernel",
+        x_label: "x₁",
+        y_label: "x₂",
+    };
+    write(folder, "contours-4", &contour_panels(&base)?)?;
+    let plain = ContourPanels { columns: 2, classes: None, title: "", ..base.clone() };
+    write(folder, "contours-2", &contour_panels(&plain)?)?;
+
+    let mut odd = ContourPanels { columns: 3, classes: None, title: "Odd cases", ..base };
+    odd.panels.truncate(5);
+    odd.panels[1] = Panel { title: "constant".into(), values: vec![3.0; nx * ny] };
+    odd.panels[2] = Panel { title: "not finite".into(), values: vec![f64::NAN; nx * ny] };
+    odd.panels[3].title = "a hole, and a very long title".into();
+    odd.panels[3].values.iter_mut().skip(nx * 30 + 20).step_by(nx).take(9).for_each(|v| *v = f64::NAN);
+    odd.panels[4] =
+        Panel { title: "positive".into(), values: (0..nx * ny).map(|k| (k % nx) as f64).collect() };
+    write(folder, "contours-odd", &contour_panels(&odd)?)?;
+    Ok(())
+}
+
+/// Kernel PCA by orthogonal iteration; enough for 90 points.
+fn component_panels(px: &[f64], py: &[f64], x: (usize, (f64, f64)), y: (usize, (f64, f64))) -> Vec<Panel> {
+    const COMPONENTS: usize = 8;
+    let n = px.len();
+    let kernel = |ax: f64, ay: f64, k: usize| (-((ax - px[k]).powi(2) + (ay - py[k]).powi(2)) / 0.1).exp();
+    let gram: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| kernel(px[i], py[i], j)).collect()).collect();
+    let row_means: Vec<f64> = gram.iter().map(|row| row.iter().sum::<f64>() / n as f64).collect();
+    let mean = row_means.iter().sum::<f64>() / n as f64;
+    let centered = |i: usize, j: usize| gram[i][j] - row_means[i] - row_means[j] + mean;
+    let mut random = Random(3);
+    let mut vectors: Vec<Vec<f64>> =
+        (0..COMPONENTS + 4).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    let mut norms = vec![0.0; vectors.len()];
+    for _ in 0..400 {
+        for k in 0..vectors.len() {
+            let mut v: Vec<f64> =
+                (0..n).map(|i| (0..n).map(|j| centered(i, j) * vectors[k][j]).sum()).collect();
+            for earlier in &vectors[..k] {
+                let along: f64 = v.iter().zip(earlier).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(earlier).for_each(|(a, b)| *a -= along * b);
+            }
+            norms[k] = v.iter().map(|a| a * a).sum::<f64>().sqrt();
+            vectors[k] = v.iter().map(|a| a / norms[k]).collect();
+        }
+    }
+    let node = |(n, (lo, hi)): (usize, (f64, f64)), k: usize| lo + (hi - lo) * k as f64 / (n - 1) as f64;
+    let component = |k: usize| {
+        let values = (0..x.0 * y.0).map(|at| {
+            let (gx, gy) = (node(x, at % x.0), node(y, at / x.0));
+            (0..n).map(|i| vectors[k][i] * (kernel(gx, gy, i) - row_means[i])).sum::<f64>() / norms[k].sqrt()
+        });
+        let subscript = char::from_u32(0x2081 + k as u32).unwrap_or('?');
+        Panel { title: format!("λ{subscript} = {:.2}", norms[k]), values: values.collect() }
+    };
+    (0..COMPONENTS).map(component).collect()
+}

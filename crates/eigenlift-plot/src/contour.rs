@@ -1,0 +1,356 @@
+//! Functions over the plane as panels of contour lines, with the data on top.
+
+use crate::axis::{Range, Ticks, multiples, nearest_nice_step};
+use crate::classes::Classes;
+use crate::error::{PlotError, Result, check_length};
+use crate::font;
+use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK, TICK_SIZE, WIDTH};
+use crate::legend::Legend;
+use crate::marching::{Grid, area_above, lines};
+use crate::palette::{FAINT_INK, INK, diverging, light};
+use crate::scatter;
+use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
+
+const LIMIT_LINES: usize = 1000;
+const LIMIT_PANELS: usize = 64;
+/// Points drawn in each panel; of more, an even selection is drawn.
+const LIMIT_POINTS: usize = 4000;
+/// Contour lines in a panel, about.
+const N_LEVELS: f64 = 10.0;
+/// Values outside of these quantiles do not decide the levels.
+const ROBUST: (f64, f64) = (0.005, 0.995);
+const GAP: f64 = 12.0;
+const PIXELS_PER_UNIT: f64 = 3.0;
+
+/// One function over the plane.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Panel {
+    /// Title above the panel, such as "λ₁ = 21.72".
+    pub title: String,
+    /// Values on the grid, row by row: `ny` rows of `nx`, the first row at the lowest y.
+    pub values: Vec<f64>,
+}
+
+/// What [`contour_panels`] draws.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ContourPanels<'a> {
+    /// The functions, in reading order.
+    pub panels: Vec<Panel>,
+    /// Columns of the grid.
+    pub nx: usize,
+    /// Rows of the grid.
+    pub ny: usize,
+    /// x at the first and last column of the grid.
+    pub x_range: (f64, f64),
+    /// y at the first and last row of the grid.
+    pub y_range: (f64, f64),
+    /// Data points drawn in every panel: x and y coordinates.
+    pub points: (&'a [f64], &'a [f64]),
+    /// The class of each point.
+    pub classes: Option<&'a [String]>,
+    /// Panels beside each other; 0 chooses.
+    pub columns: usize,
+    /// Title of the figure; may be empty.
+    pub title: &'a str,
+    /// Label of the horizontal axes; may be empty.
+    pub x_label: &'a str,
+    /// Label of the vertical axes; may be empty.
+    pub y_label: &'a str,
+}
+
+/// Draws each function as light shading and about ten contour lines, the zero line stronger, with the data
+/// points on top.
+///
+/// Levels are chosen for each panel between its robust extremes. A function that is constant or nowhere
+/// finite has no lines and says so. Cost: `nx`·`ny` for each level of each panel.
+///
+/// ```
+/// use eigenlift_plot::{ContourPanels, Panel, contour_panels};
+///
+/// let values = (0..25).map(|k| f64::from(k % 5) - 2.0).collect(); // f(x, y) = x
+/// let figure = contour_panels(&ContourPanels {
+///     panels: vec![Panel { title: "λ₁ = 1".into(), values }],
+///     nx: 5,
+///     ny: 5,
+///     x_range: (-2.0, 2.0),
+///     y_range: (-2.0, 2.0),
+///     points: (&[0.5, 1.0], &[0.0, 1.5]),
+///     ..ContourPanels::default()
+/// })?;
+/// assert!(figure.to_svg().contains("λ₁ = 1"));
+/// # Ok::<(), eigenlift_plot::PlotError>(())
+/// ```
+///
+/// # Errors
+/// [`PlotError::PanelCount`], [`PlotError::GridSize`], [`PlotError::BadRange`], and
+/// [`PlotError::LengthMismatch`] when a panel does not have `nx`·`ny` values or the points and classes
+/// differ in length.
+pub fn contour_panels(input: &ContourPanels) -> Result<Figure> {
+    check(input)?;
+    let ranges = (range(input.x_range), range(input.y_range));
+    let points = Points::new(input, &ranges);
+    let mut shapes = Vec::new();
+    let layout = Layout::new(input, &ranges, frame::title(&mut shapes, input.title, Layout::width(input)));
+    for (k, panel) in input.panels.iter().enumerate() {
+        let plot = layout.plot(k);
+        let title = font::truncated(&panel.title, TICK_SIZE, plot.w + GAP - 4.0);
+        let at = [plot.x + plot.w / 2.0, plot.y - 5.0];
+        shapes.push(Shape::text(&title, at, TICK_SIZE, Anchor::Middle, INK));
+        let grid = Grid { values: &panel.values, nx: input.nx, ny: input.ny };
+        draw_function(&mut shapes, &plot, grid);
+        shapes.push(Shape::Clip { clip: plot, shapes: points.shapes(&plot, &ranges) });
+        shapes.push(frame::outline(&plot));
+        if k + layout.columns >= input.panels.len() {
+            frame::x_axis(&mut shapes, &plot, (&ranges.0, &layout.x_ticks), (plot.x, plot.right()));
+        }
+        if k % layout.columns == 0 {
+            frame::y_axis(&mut shapes, &plot, &ranges.1, &layout.y_ticks);
+        }
+    }
+    let width = Layout::width(input);
+    let mut bottom = layout.draw_labels(&mut shapes, input);
+    bottom = Legend::new(&points.classes.looks).draw_below(&mut shapes, bottom, width);
+    bottom = frame::notes(&mut shapes, &points.notes, bottom, width);
+    Ok(Figure::new(width, bottom + 6.0, input.title, shapes).with_png_scale(PIXELS_PER_UNIT))
+}
+
+fn check(input: &ContourPanels) -> Result<()> {
+    let (nx, ny) = (input.nx, input.ny);
+    if !(1..=LIMIT_PANELS).contains(&input.panels.len()) {
+        return Err(PlotError::PanelCount { found: input.panels.len(), limit: LIMIT_PANELS });
+    }
+    if [nx, ny].iter().any(|n| !(2..=LIMIT_LINES).contains(n)) {
+        return Err(PlotError::GridSize { nx, ny, limit: LIMIT_LINES });
+    }
+    for panel in &input.panels {
+        check_length("a panel", panel.values.len(), nx * ny, "the nx·ny nodes of the grid")?;
+    }
+    for (what, (lo, hi)) in [("x_range", input.x_range), ("y_range", input.y_range)] {
+        if !(lo.is_finite() && hi.is_finite() && lo < hi) || range((lo, hi)) != (Range { lo, hi }) {
+            return Err(PlotError::BadRange { what, lo, hi });
+        }
+    }
+    check_length("the y coordinates", input.points.1.len(), input.points.0.len(), "the x coordinates")?;
+    let n_classes = input.classes.map_or(input.points.0.len(), <[String]>::len);
+    check_length("the classes", n_classes, input.points.0.len(), "the points")
+}
+
+fn range((lo, hi): (f64, f64)) -> Range {
+    Range::between(lo, hi)
+}
+
+/// Where the panels stand.
+struct Layout {
+    columns: usize,
+    rows: usize,
+    first: Rect,
+    x_ticks: Ticks,
+    y_ticks: Ticks,
+}
+
+impl Layout {
+    fn columns(input: &ContourPanels) -> usize {
+        let n = input.panels.len();
+        match (input.columns, n) {
+            (0, 4) => 2,
+            (0, n) => n.min(4),
+            (wanted, n) => wanted.min(n),
+        }
+    }
+
+    /// Four panels or fewer share the usual width; more make the figure wider.
+    fn width(input: &ContourPanels) -> f64 {
+        WIDTH * (Layout::columns(input) as f64 / 4.0).max(1.0)
+    }
+
+    fn new(input: &ContourPanels, (x, y): &(Range, Range), top: f64) -> Self {
+        let columns = Layout::columns(input);
+        let aspect = Some(y.width() / x.width()).filter(|a| (0.5..=2.0).contains(a)).unwrap_or(1.0);
+        let panel_width = |left: f64| {
+            let gaps = GAP * (columns as f64 - 1.0);
+            (Layout::width(input) - left - BORDER - 8.0 - gaps) / columns as f64
+        };
+        let y_ticks = Ticks::vertical(y, panel_width(60.0) * aspect);
+        let label_room = frame::label_room(input.y_label, &y_ticks);
+        let left = BORDER + label_room + font::widest(y_ticks.labels(), TICK_SIZE) + TICK + 6.0;
+        let w = panel_width(left);
+        let first = Rect { x: left, y: top + LINE - 6.0, w, h: w * aspect };
+        // Labels at the ends are moved inwards, towards their neighbours.
+        let x_ticks = Ticks::horizontal(x, w - 2.0 * TICK_SIZE, 6);
+        Layout { columns, rows: input.panels.len().div_ceil(columns), first, x_ticks, y_ticks }
+    }
+
+    /// Between the tops of two rows.
+    fn row_height(&self) -> f64 {
+        self.first.h + LINE + 8.0
+    }
+
+    fn plot(&self, k: usize) -> Rect {
+        let (row, column) = ((k / self.columns) as f64, (k % self.columns) as f64);
+        let first = self.first;
+        Rect { x: first.x + column * (first.w + GAP), y: first.y + row * self.row_height(), ..first }
+    }
+
+    /// Draws the labels that all panels share and returns where they end.
+    fn draw_labels(&self, shapes: &mut Vec<Shape>, input: &ContourPanels) -> f64 {
+        let right = self.plot(self.columns - 1).right();
+        let plots_end = self.first.y + self.row_height() * (self.rows as f64 - 1.0) + self.first.h;
+        let mut bottom = plots_end + TICK + LINE;
+        let x_label = self.x_ticks.axis_label(input.x_label, right - self.first.x);
+        if !x_label.is_empty() {
+            bottom += LABEL_SIZE + 4.0;
+            let at = [(self.first.x + right) / 2.0, bottom - 4.0];
+            shapes.push(Shape::text(&x_label, at, LABEL_SIZE, Anchor::Middle, INK));
+        }
+        let label = self.y_ticks.axis_label(input.y_label, plots_end - self.first.y);
+        let at = [BORDER + 0.8 * LABEL_SIZE, (self.first.y + plots_end) / 2.0];
+        shapes.push(Shape::upward_text(&label, at, LABEL_SIZE, INK));
+        bottom
+    }
+}
+
+/// The contour levels of a function and how it is shaded.
+#[derive(Debug, Clone, PartialEq)]
+enum Levels {
+    /// Nowhere finite.
+    Absent,
+    Constant,
+    /// Ascending levels between the robust extremes.
+    Lines {
+        levels: Vec<f64>,
+        lo: f64,
+        hi: f64,
+    },
+}
+
+impl Levels {
+    fn new(values: &[f64]) -> Self {
+        let mut finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        finite.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (finite.first().copied(), finite.last().copied()) else {
+            return Levels::Absent;
+        };
+        let quantile =
+            |q: f64| finite.get((q * (finite.len() - 1) as f64).round() as usize).copied().unwrap_or(least);
+        // A function that is flat but for a spike has no robust extremes: take the extremes.
+        let pairs = [(quantile(ROBUST.0), quantile(ROBUST.1)), (least, most)];
+        let Some((lo, hi)) = pairs.into_iter().find(|(lo, hi)| Range::differ(*lo, *hi)) else {
+            return Levels::Constant;
+        };
+        let range = Range::between(lo, hi);
+        let mut levels = multiples(&range, nearest_nice_step(range.width() / N_LEVELS));
+        levels.retain(|level| *level > least && *level < most);
+        Levels::Lines { levels, lo: range.lo, hi: range.hi }
+    }
+}
+
+/// The shading of values around `middle`: around zero in two hues where the function changes sign.
+fn shade(middle: f64, lo: f64, hi: f64) -> Rgba {
+    if lo < 0.0 && hi > 0.0 {
+        diverging(middle / hi.max(-lo))
+    } else {
+        light(Range { lo, hi }.place(middle).clamp(0.0, 1.0))
+    }
+}
+
+fn draw_function(shapes: &mut Vec<Shape>, plot: &Rect, grid: Grid) {
+    let (levels, lo, hi) = match Levels::new(grid.values) {
+        Levels::Absent => return draw_remark(shapes, plot, "not finite"),
+        Levels::Constant => {
+            let area = to_plot(area_above(grid, f64::MIN), plot, grid);
+            shapes.push(Shape::Path { lines: area, fill: Some(light(0.15)), stroke: None });
+            return draw_remark(shapes, plot, "constant");
+        }
+        Levels::Lines { levels, lo, hi } => (levels, lo, hi),
+    };
+    // Areas above rising levels cover each other, so no seams show between bands.
+    let lower = std::iter::once(f64::MIN).chain(levels.iter().copied());
+    let upper = levels.iter().copied().chain(std::iter::once(f64::MAX));
+    for (from, to) in lower.zip(upper) {
+        let area = to_plot(area_above(grid, from), plot, grid);
+        let middle = from.max(lo) / 2.0 + to.min(hi) / 2.0;
+        shapes.push(Shape::Path { lines: area, fill: Some(shade(middle, lo, hi)), stroke: None });
+    }
+    let (zero, others): (Vec<f64>, Vec<f64>) = levels.iter().partition(|level| **level == 0.0);
+    for (levels, stroke) in [(others, Stroke::solid(FAINT_INK, 0.6)), (zero, Stroke::solid(INK, 1.5))] {
+        let found = levels.iter().flat_map(|level| to_plot(lines(grid, *level), plot, grid));
+        let found: Vec<Polyline> = found.collect();
+        if !found.is_empty() {
+            shapes.push(Shape::Path { lines: found, fill: None, stroke: Some(stroke) });
+        }
+    }
+}
+
+fn draw_remark(shapes: &mut Vec<Shape>, plot: &Rect, remark: &str) {
+    let at = [plot.x + plot.w / 2.0, plot.y + plot.h / 2.0];
+    shapes.push(Shape::text(remark, at, TICK_SIZE, Anchor::Middle, FAINT_INK));
+}
+
+/// Grid coordinates to figure coordinates, without points closer than a tenth of a unit to the one before.
+fn to_plot(found: Vec<Polyline>, plot: &Rect, grid: Grid) -> Vec<Polyline> {
+    let (sx, sy) = (plot.w / (grid.nx - 1) as f64, plot.h / (grid.ny - 1) as f64);
+    let place = |mut line: Polyline| {
+        for point in &mut line.points {
+            *point = [plot.x + sx * point[0], plot.bottom() - sy * point[1]];
+        }
+        let last = line.points.last().copied();
+        line.points
+            .dedup_by(|b, a| (b[0] - a[0]).abs() < 0.1 && (b[1] - a[1]).abs() < 0.1 && Some(*b) != last);
+        line
+    };
+    found.into_iter().map(place).collect()
+}
+
+/// The data points of every panel.
+struct Points {
+    classes: Classes,
+    /// x, y and the class of each point drawn.
+    drawn: Vec<(f64, f64, usize)>,
+    notes: Vec<String>,
+}
+
+impl Points {
+    fn new(input: &ContourPanels, (x_range, y_range): &(Range, Range)) -> Self {
+        let n = input.points.0.len();
+        let classes = input.classes.map(Classes::new).unwrap_or_default();
+        let class = |k: usize| classes.of_point.get(k).copied().unwrap_or(0);
+        let all = input.points.0.iter().zip(input.points.1).enumerate().map(|(k, (x, y))| (*x, *y, class(k)));
+        let mut drawn: Vec<_> =
+            all.filter(|(x, y, _)| x_range.contains(*x) && y_range.contains(*y)).collect();
+        let mut notes = Vec::new();
+        if drawn.len() < n {
+            notes.push(format!("{} outside of the panels or not finite", scatter::points(n - drawn.len())));
+        }
+        if drawn.len() > LIMIT_POINTS {
+            let step = drawn.len().div_ceil(LIMIT_POINTS);
+            notes.push(format!("1 of {step} points shown"));
+            drawn = drawn.into_iter().step_by(step).collect();
+        }
+        Points { classes, drawn, notes }
+    }
+
+    fn shapes(&self, plot: &Rect, (x_range, y_range): &(Range, Range)) -> Vec<Shape> {
+        let n = self.drawn.len().max(1) as f64;
+        let radius = (1.9 * (plot.w / 110.0).sqrt() * (100.0 / n).min(1.0).powf(0.2)).max(0.6);
+        let plain = (INK, Marker::Circle);
+        let looks: Vec<(Rgba, Marker)> = match self.classes.looks.as_slice() {
+            [] => vec![plain],
+            looks => looks.iter().map(|look| (look.color, look.marker)).collect(),
+        };
+        let mut groups = vec![Vec::new(); looks.len()];
+        for (x, y, class) in &self.drawn {
+            if let Some(group) = groups.get_mut(*class) {
+                group.push(frame::at(plot, x_range, y_range, *x, *y));
+            }
+        }
+        let halo = Shape::Markers {
+            centers: groups.iter().flatten().copied().collect(),
+            marker: Marker::Circle,
+            radius: radius + 0.5,
+            color: Rgba::hex(0xffffff).with_alpha(0.8),
+        };
+        let drawn = looks.into_iter().zip(groups).filter(|(_, centers)| !centers.is_empty());
+        let marks = drawn.map(|((color, marker), centers)| Shape::Markers { centers, marker, radius, color });
+        std::iter::once(halo).chain(marks).collect()
+    }
+}

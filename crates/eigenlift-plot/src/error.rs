@@ -1,0 +1,92 @@
+//! What can go wrong while a picture is made.
+
+/// A result with [`PlotError`].
+pub type Result<T> = std::result::Result<T, PlotError>;
+
+/// Why a picture was not made. Each message says what was found, what was required and what to do next.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// Two inputs that describe the same points or components differ in length.
+    #[error(
+        "{what} has {found} entries; {required} are required, one for each of {per}. Pass slices of one length."
+    )]
+    LengthMismatch {
+        /// The input of the wrong length.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        required: usize,
+        /// What the entries should match.
+        per: &'static str,
+    },
+    /// The grid of a contour panel has fewer than two lines in one direction, or is too large.
+    #[error(
+        "the grid is {nx} × {ny}; between 2 and {limit} lines each way are required. Choose nx and ny in that range."
+    )]
+    GridSize {
+        /// Columns of the grid.
+        nx: usize,
+        /// Rows of the grid.
+        ny: usize,
+        /// The most lines in one direction.
+        limit: usize,
+    },
+    /// The number of contour panels cannot be drawn.
+    #[error(
+        "{found} contour panels were given; between 1 and {limit} are required. Choose fewer components per figure."
+    )]
+    PanelCount {
+        /// Panels given.
+        found: usize,
+        /// The most panels in one figure.
+        limit: usize,
+    },
+    /// The range of an axis is not an increasing pair of finite numbers.
+    #[error(
+        "{what} is {lo} to {hi}; finite bounds with the first below the second are required. Correct the range."
+    )]
+    BadRange {
+        /// The axis.
+        what: &'static str,
+        /// Lower bound.
+        lo: f64,
+        /// Upper bound.
+        hi: f64,
+    },
+    /// The file extension names no format that can be written.
+    #[error("cannot draw a {found:?} file; known formats are {}. Choose one of these extensions.", crate::FORMATS.join(", "))]
+    UnknownFormat {
+        /// The extension asked for.
+        found: String,
+    },
+    /// The image has no pixels or more than can be held.
+    #[error(
+        "the image would be {width:.0} × {height:.0} pixels; each side must be from 1 to {limit}. Choose another scale."
+    )]
+    ImageSize {
+        /// Width in pixels.
+        width: f64,
+        /// Height in pixels.
+        height: f64,
+        /// The most pixels on one side.
+        limit: u32,
+    },
+    /// The PNG encoder failed.
+    #[error("the PNG encoder failed ({reason}); nothing was written. Write SVG instead.")]
+    Encode {
+        /// What the encoder said.
+        reason: String,
+    },
+}
+
+/// Checks that an input has one entry for each of `per`.
+pub(crate) fn check_length(
+    what: &'static str,
+    found: usize,
+    required: usize,
+    per: &'static str,
+) -> Result<()> {
+    if found == required { Ok(()) } else { Err(PlotError::LengthMismatch { what, found, required, per }) }
+}
