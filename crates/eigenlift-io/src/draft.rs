@@ -137,6 +137,14 @@ impl Draft {
     ) -> Result<()> {
         let width = self.slots.len();
         let Some(column) = self.columns.get_mut(position) else { return Ok(()) };
+        if let (Role::Data { slot, .. }, State::Numbers(_), Content::Number(number)) =
+            (column.role, column.state, content)
+        {
+            if let Some(place) = self.values.get_mut(at.row * width + slot) {
+                *place = number;
+            }
+            return Ok(());
+        }
         let as_written = || match (raw, content) {
             (Some(raw), _) => raw.trim().to_owned(),
             (None, Content::Number(number)) => number.to_string(),
@@ -154,11 +162,9 @@ impl Draft {
                 column.cells.push(as_written());
             }
             (_, State::Numbers(_), Content::Missing) => column.note_missing(at),
-            (Role::Data { slot, .. }, State::Unknown | State::Numbers(_), Content::Number(number)) => {
-                if column.state == State::Unknown {
-                    column.state = State::Numbers(at);
-                    column.cells = Vec::new();
-                }
+            (Role::Data { slot, .. }, State::Unknown, Content::Number(number)) => {
+                column.state = State::Numbers(at);
+                column.cells = Vec::new();
                 if let Some(place) = self.values.get_mut(at.row * width + slot) {
                     *place = number;
                 }

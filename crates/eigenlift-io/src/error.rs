@@ -199,3 +199,31 @@ pub(crate) fn name_list<S: AsRef<str>>(names: &[S]) -> String {
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_told_apart_from_a_full_disk() {
+        let kind = |error: io::ErrorKind| TableError::unwritable("standard output", error.into()).kind();
+        assert_eq!(kind(io::ErrorKind::BrokenPipe), ErrorKind::ClosedPipe);
+        assert_eq!(kind(io::ErrorKind::StorageFull), ErrorKind::Output);
+        let error = TableError::out_of_memory("a.csv", 10);
+        assert_eq!(error.kind(), ErrorKind::Output);
+        assert_eq!(
+            error.to_string(),
+            "a.csv: its 10 numbers need 80 bytes, which cannot be had; a table must fit in memory. \
+             Read fewer columns with --columns, or use a machine with more memory."
+        );
+    }
+
+    #[test]
+    fn long_names_and_lists_are_cut() {
+        assert_eq!(quoted("a\tb"), "\"a\\tb\"");
+        assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"…", "é".repeat(40)));
+        let names: Vec<String> = (0..22).map(|i| i.to_string()).collect();
+        assert!(name_list(&names).ends_with("\"19\", and 2 more"));
+        assert_eq!((counted(1, "row"), counted(2, "row")), ("1 row".to_owned(), "2 rows".to_owned()));
+    }
+}

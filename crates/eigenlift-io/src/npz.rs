@@ -43,7 +43,8 @@ pub(crate) fn read(source: Source, options: &ReadOptions, wanted: Option<&str>) 
         .as_deref()
         .and_then(|target| members.iter().find(|member| member.name == target && member.index != data.index));
     let column_target = if target_member.is_some() { None } else { options.target.as_deref() };
-    let mut selection = Selection::resolve(&file, &names, options.columns.as_deref(), column_target)?;
+    let mut selection = Selection::resolve(&file, &names, options.columns.as_deref(), column_target)
+        .map_err(|error| if column_target.is_some() { with_members(error, &members) } else { error })?;
     let is_target = |member: &Member| target_member.is_some_and(|target| target.index == member.index);
     let mut beside = Vec::new();
     for member in &members {
@@ -104,12 +105,7 @@ fn members(archive: &mut Archive, file: &str) -> Result<Vec<Member>> {
 
 /// The member named, else `X`, else the only one with two dimensions, else the only one.
 fn choose<'a>(members: &'a [Member], wanted: Option<&str>, file: &str) -> Result<&'a Member> {
-    let listing: Vec<String> = members
-        .iter()
-        .take(20)
-        .map(|member| format!("{} {}", quoted(&member.name), member.header.shape_text()))
-        .collect();
-    let listing = listing.join(", ");
+    let listing = listing(members);
     let named = |name: &str| members.iter().find(|member| member.name == name);
     if let Some(wanted) = wanted {
         return named(wanted.strip_suffix(".npy").unwrap_or(wanted)).or_else(|| named(wanted)).ok_or_else(
@@ -133,6 +129,23 @@ fn choose<'a>(members: &'a [Member], wanted: Option<&str>, file: &str) -> Result
             "the member with the data must be known",
             "Name it after a colon, as in FILE.npz:NAME",
         ))),
+    }
+}
+
+/// At most 20 members with their shapes.
+fn listing(members: &[Member]) -> String {
+    let shown = |member: &Member| format!("{} {}", quoted(&member.name), member.header.shape_text());
+    members.iter().take(20).map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds the members to the advice about a choice that does not fit: a target may be one of them.
+fn with_members(error: TableError, members: &[Member]) -> TableError {
+    match error {
+        TableError::Selection(mut report) => {
+            report.advice = format!("{}; a target may also be a member: {}", report.advice, listing(members));
+            TableError::Selection(report)
+        }
+        other => other,
     }
 }
 

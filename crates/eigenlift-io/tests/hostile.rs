@@ -255,6 +255,18 @@ fn a_header_can_be_forced_and_doubted() {
     assert_eq!((table.names, table.n_rows), (vec!["2019".to_owned(), "2020".to_owned()], 1));
 }
 
+/// Names that hold another delimiter, on lines longer than a disk block, in a file longer than what is looked at.
+#[test]
+fn wide_tables_with_a_byte_order_mark() {
+    let n = 20_000;
+    let header: Vec<String> = (0..n).map(|i| format!("gene|{i}")).collect();
+    let row = vec!["1.25"; n].join(",");
+    let text = format!("\u{FEFF}{}\n{}", header.join(","), format!("{row}\n").repeat(12));
+    let table = read("d.csv", text.as_bytes(), &ReadOptions::default()).expect("a wide table");
+    assert_eq!((table.n_rows, table.n_columns()), (12, n));
+    assert_eq!(table.names[0], "gene|0");
+}
+
 #[test]
 fn a_table_longer_than_any_buffer() {
     let mut text = String::from("id,v,w\n");

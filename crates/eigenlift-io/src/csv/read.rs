@@ -15,6 +15,7 @@ use crate::table::Table;
 /// Reads a text table.
 pub(crate) fn read(mut source: Source, options: &ReadOptions, delimiter: Option<u8>) -> Result<Table> {
     refuse_other_than_utf8(&source)?;
+    let head_is_all = source.head_is_all();
     if source.head.starts_with(b"\xEF\xBB\xBF") {
         source.head.drain(..3);
     }
@@ -23,7 +24,7 @@ pub(crate) fn read(mut source: Source, options: &ReadOptions, delimiter: Option<
         Some(b' ') => Delimiter::Blanks,
         Some(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Delimiter::Byte(byte),
         Some(byte) => return Err(bad_delimiter(byte)),
-        None => detect(&source.head, source.head_is_all()),
+        None => detect(&source.head, head_is_all),
     };
     let mut reading = Reading {
         records: Records::new(source.into_reader(), &file, delimiter),

@@ -75,7 +75,7 @@ fn read_group(draft: &mut Draft, group: &dyn RowGroupReader, unsigned: &[bool], 
     let mut columns = Vec::new();
     for (position, &unsigned) in unsigned.iter().enumerate() {
         if draft.wants(position) {
-            check_codec(facts, position, name)?;
+            check_chunk(facts, position, name)?;
             columns.push((position, unsigned, group.get_column_reader(position).map_err(broken)?));
         }
     }
@@ -237,9 +237,17 @@ fn kind(column: &ColumnDescriptor) -> std::result::Result<Kind, String> {
     }
 }
 
-fn check_codec(facts: &RowGroupMetaData, position: usize, name: &str) -> Result<()> {
-    let codec =
-        facts.columns().get(position).map_or(Compression::UNCOMPRESSED, |column| column.compression());
+/// Refuses a column chunk whose place in the file is nonsense or whose codec is not built in.
+fn check_chunk(facts: &RowGroupMetaData, position: usize, name: &str) -> Result<()> {
+    let Some(chunk) = facts.columns().get(position) else {
+        return Err(damaged(name, &format!("column {} is not in every row group", position + 1)));
+    };
+    let numbers =
+        [chunk.data_page_offset(), chunk.compressed_size(), chunk.dictionary_page_offset().unwrap_or(0)];
+    if numbers.iter().any(|&number| number < 0) {
+        return Err(damaged(name, &format!("the place of column {} is negative", position + 1)));
+    }
+    let codec = chunk.compression();
     if matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY) {
         return Ok(());
     }
