@@ -1,4 +1,4 @@
-//! Dense linear algebra. The only file that names faer.
+//! Dense linear algebra. The only file that names faer's decompositions and calls the matrix product.
 //!
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
@@ -6,8 +6,6 @@
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::real::Real;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
 use rayon::prelude::*;
 
 /// Rows of a tall matrix that one thread handles at a time.
@@ -18,6 +16,16 @@ const CHUNK_ROWS: usize = 1024;
 pub(crate) enum Factor<'a, T> {
     Plain(MatRef<'a, T>),
     Transposed(MatRef<'a, T>),
+}
+
+impl<'a, T: Real> Factor<'a, T> {
+    /// Buffer, shape and strides (along a column, along a row) of the factor.
+    fn layout(&self) -> (&'a [T], (usize, usize), (isize, isize)) {
+        match self {
+            Self::Plain(m) => (m.buffer(), (m.n_rows(), m.n_cols()), (m.row_stride() as isize, 1)),
+            Self::Transposed(m) => (m.buffer(), (m.n_cols(), m.n_rows()), (1, m.row_stride() as isize)),
+        }
+    }
 }
 
 /// Whether a product replaces what stands in the output or is added to it.
@@ -36,23 +44,44 @@ fn borrow<T: Real>(m: MatRef<'_, T>) -> faer::MatRef<'_, T> {
 
 /// out ← scale·A·B or out ← out + scale·A·B, in the calling thread.
 ///
+/// Factors that do not fit together or into `out` are a mistake in this crate; the product is then left undone.
 /// Cost: 2·rows·columns·depth flops.
+#[allow(unsafe_code)]
 pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Factor<'_, T>, b: Factor<'_, T>) {
     let (n_rows, n_cols, row_stride, buffer) = out.into_parts();
-    if n_rows == 0 || n_cols == 0 {
+    let (a, a_shape, a_strides) = a.layout();
+    let (b, b_shape, b_strides) = b.layout();
+    let fits = a_shape.0 == n_rows && b_shape.1 == n_cols && a_shape.1 == b_shape.0;
+    debug_assert!(fits, "{a_shape:?} times {b_shape:?} into {n_rows} × {n_cols}");
+    if n_rows == 0 || n_cols == 0 || !fits {
         return;
     }
-    let left = match a {
-        Factor::Plain(m) => borrow(m),
-        Factor::Transposed(m) => borrow(m).transpose(),
-    };
-    let right = match b {
-        Factor::Plain(m) => borrow(m),
-        Factor::Transposed(m) => borrow(m).transpose(),
-    };
-    let out = faer::MatMut::from_row_major_slice_with_stride_mut(buffer, n_rows, n_cols, row_stride);
-    let accumulate = if onto == Onto::Add { Accum::Add } else { Accum::Replace };
-    matmul(out, accumulate, left, right, T::of(scale), Par::Seq);
+    let (scale, keep) = (T::of(scale), if onto == Onto::Add { T::ONE } else { T::ZERO });
+    // SAFETY: views hold (rows − 1)·stride + columns entries, checked when they are made, so every entry that shapes and
+    // strides reach lies inside its buffer; shapes were compared above; `out` is borrowed mutably and overlaps nothing.
+    unsafe {
+        gemm::gemm(
+            n_rows,
+            n_cols,
+            a_shape.1,
+            buffer.as_mut_ptr(),
+            1,
+            row_stride as isize,
+            onto == Onto::Add,
+            a.as_ptr(),
+            a_strides.1,
+            a_strides.0,
+            b.as_ptr(),
+            b_strides.1,
+            b_strides.0,
+            keep,
+            scale,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
 }
 
 /// AᵀB for two tall matrices.

@@ -37,6 +37,12 @@ fn shape_error(len: usize, n_rows: usize, n_cols: usize, row_stride: usize) -> E
     )
 }
 
+/// `range` cut to 0..end. Why: views reach only entries that exist, which products rely on.
+fn within(range: std::ops::Range<usize>, end: usize) -> std::ops::Range<usize> {
+    let to = range.end.min(end);
+    range.start.min(to)..to
+}
+
 /// Entries that a strided view touches, or `None` when that overflows.
 fn extent(n_rows: usize, n_cols: usize, row_stride: usize) -> Option<usize> {
     if n_rows == 0 { Some(0) } else { (n_rows - 1).checked_mul(row_stride)?.checked_add(n_cols) }
@@ -176,11 +182,11 @@ impl<'a, T: Real> MatRef<'a, T> {
         &self.data[i * self.row_stride..][..self.n_cols]
     }
 
-    /// Rows `range`.
+    /// Rows `range`, as far as they exist.
     pub fn rows(&self, range: std::ops::Range<usize>) -> MatRef<'a, T> {
-        let n_rows = range.len();
-        let from = if n_rows == 0 { 0 } else { range.start * self.row_stride };
-        MatRef { data: &self.data[from..], n_rows, ..*self }
+        let range = within(range, self.n_rows);
+        let from = if range.is_empty() { 0 } else { range.start * self.row_stride };
+        MatRef { data: &self.data[from..], n_rows: range.len(), ..*self }
     }
 
     /// The first `n_cols` columns.
@@ -188,8 +194,9 @@ impl<'a, T: Real> MatRef<'a, T> {
         MatRef { n_cols: n_cols.min(self.n_cols), ..*self }
     }
 
-    /// Columns `range`.
+    /// Columns `range`, as far as they exist.
     pub fn columns(&self, range: std::ops::Range<usize>) -> MatRef<'a, T> {
+        let range = within(range, self.n_cols);
         let from = range.start.min(self.data.len());
         MatRef { data: &self.data[from..], n_cols: range.len(), ..*self }
     }
@@ -246,8 +253,9 @@ impl<'a, T: Real> MatMut<'a, T> {
         MatMut { data: self.data, n_rows: self.n_rows, n_cols: self.n_cols, row_stride: self.row_stride }
     }
 
-    /// Columns `range`.
+    /// Columns `range`, as far as they exist.
     pub fn columns(self, range: std::ops::Range<usize>) -> MatMut<'a, T> {
+        let range = within(range, self.n_cols);
         let from = range.start.min(self.data.len());
         MatMut { data: &mut self.data[from..], n_rows: self.n_rows, n_cols: range.len(), row_stride: self.row_stride }
     }

@@ -65,8 +65,8 @@ mod tests {
         let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
         let v = Matrix::from_fn(n, 6, |i, j| match j {
             0..=2 => ((i * (j + 2)) as f64 * 0.01).sin(),
-            3 => 5.0,                                      // in the span of the ones
-            4 => (i as f64 * 0.02).sin() * 1e-9 + 3.0,     // mostly ones; the rest equals column 0
+            3 => 5.0,                                  // in the span of the ones
+            4 => (i as f64 * 0.02).sin() * 1e-6 + 3.0, // mostly ones; the rest equals column 0
             _ => 0.0,
         });
         let q = orthonormalise(v, &[ones.view()]).unwrap();

@@ -1,0 +1,9 @@
+//! Tables as text.
+
+mod dialect;
+mod records;
+mod read;
+mod write;
+
+pub(crate) use read::read;
+pub(crate) use write::write;

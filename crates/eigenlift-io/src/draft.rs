@@ -1,0 +1,272 @@
+//! A table while it is being read: cells come in, a [`Table`](crate::Table) comes out.
+
+mod finish;
+
+use crate::cell::{Content, is_missing};
+use crate::error::{Report, Result, TableError, quoted};
+use crate::selection::Selection;
+
+/// Where a cell stands: the row of data from 0, and the line of a text file from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) row: usize,
+    pub(crate) line: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Data in this place of each row; `explicit` when asked for by name.
+    Data {
+        slot: usize,
+        explicit: bool,
+    },
+    Target,
+    /// Not asked for: carried when it is text alone.
+    Aside,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Only missing cells so far.
+    Unknown,
+    /// Numbers, the first of them here.
+    Numbers(Spot),
+    /// Text, the first of it here.
+    Text(Spot),
+    /// Neither data nor carried.
+    Ignored,
+}
+
+#[derive(Debug)]
+struct Column {
+    role: Role,
+    state: State,
+    n_missing: usize,
+    first_missing: Option<Spot>,
+    /// The cells as written, as long as the column may be text, or is the target.
+    cells: Vec<String>,
+}
+
+/// A table while it is being read.
+///
+/// The rows lie in one row-major array with a place for every column that may be data; missing cells and text are NaN
+/// there. Columns that turn out to be text are squeezed out in place at the end, so a file of numbers needs no more
+/// than its numbers.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    file: String,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    slots: Vec<usize>,
+    values: Vec<f64>,
+    n_rows: usize,
+}
+
+impl Draft {
+    pub(crate) fn new(file: &str, names: Vec<String>, selection: &Selection) -> Self {
+        let column = |role| Column {
+            role,
+            state: State::Unknown,
+            n_missing: 0,
+            first_missing: None,
+            cells: Vec::new(),
+        };
+        let mut columns: Vec<Column> = names.iter().map(|_| column(Role::Aside)).collect();
+        for (slot, &position) in selection.data.iter().enumerate() {
+            if let Some(column) = columns.get_mut(position) {
+                column.role = Role::Data { slot, explicit: selection.explicit };
+            }
+        }
+        if let Some(column) = selection.target.and_then(|position| columns.get_mut(position)) {
+            column.role = Role::Target;
+        }
+        let slots = selection.data.clone();
+        Self { file: file.to_owned(), names, columns, slots, values: Vec::new(), n_rows: 0 }
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Whether cells of this column are of any use.
+    pub(crate) fn wants(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(|column| column.state != State::Ignored)
+    }
+
+    /// Whether text in this column would be an error or data, rather than simply left out.
+    pub(crate) fn asks_for(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(|column| column.role != Role::Aside)
+    }
+
+    /// Leaves a column out that was not asked for.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn ignore(&mut self, column: usize) {
+        if let Some(column) = self.columns.get_mut(column) {
+            column.state = State::Ignored;
+        }
+    }
+
+    /// The numbers alone, row-major, with NaN for missing cells.
+    pub(crate) fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
+    /// Makes room for further rows, of missing cells so far.
+    pub(crate) fn open_rows(&mut self, n: usize) -> Result<()> {
+        let width = self.slots.len();
+        let n_rows = self.n_rows.checked_add(n);
+        let too_large =
+            || TableError::out_of_memory(&self.file, (self.n_rows as u128 + n as u128) * width as u128);
+        let n_cells = n_rows.and_then(|n_rows| n_rows.checked_mul(width)).ok_or_else(too_large)?;
+        if n_cells > self.values.capacity() {
+            self.values.try_reserve(n_cells - self.values.len()).map_err(|_| too_large())?;
+        }
+        self.values.resize(n_cells, f64::NAN);
+        self.n_rows += n;
+        Ok(())
+    }
+
+    /// Puts a cell into a row that is open. `raw` is the cell as written, where the file has it as text.
+    /// The cells of one column come in the order of the rows.
+    pub(crate) fn put(
+        &mut self,
+        at: Spot,
+        position: usize,
+        content: Content,
+        raw: Option<&str>,
+    ) -> Result<()> {
+        let width = self.slots.len();
+        let Some(column) = self.columns.get_mut(position) else { return Ok(()) };
+        if let (Role::Data { slot, .. }, State::Numbers(_), Content::Number(number)) =
+            (column.role, column.state, content)
+        {
+            if let Some(place) = self.values.get_mut(at.row * width + slot) {
+                *place = number;
+            }
+            return Ok(());
+        }
+        let as_written = || match (raw, content) {
+            (Some(raw), _) => raw.trim().to_owned(),
+            (None, Content::Number(number)) => number.to_string(),
+            (None, _) => String::new(),
+        };
+        match (column.role, column.state, content) {
+            (Role::Target, _, _) => column.put_target(at, content, as_written()),
+            (_, State::Ignored, _) => {}
+            (Role::Aside, _, Content::Number(_)) => {
+                column.state = State::Ignored;
+                column.cells = Vec::new();
+            }
+            (_, State::Unknown, Content::Missing) => {
+                column.note_missing(at);
+                column.cells.push(as_written());
+            }
+            (_, State::Numbers(_), Content::Missing) => column.note_missing(at),
+            (Role::Data { slot, .. }, State::Unknown, Content::Number(number)) => {
+                column.state = State::Numbers(at);
+                column.cells = Vec::new();
+                if let Some(place) = self.values.get_mut(at.row * width + slot) {
+                    *place = number;
+                }
+            }
+            (Role::Aside, _, _)
+            | (
+                _,
+                State::Text(_),
+                Content::Text | Content::Missing | Content::Infinite | Content::OtherMark,
+            ) => {
+                column.put_text(at, as_written());
+            }
+            (Role::Data { explicit: false, .. }, State::Unknown, Content::Text) => {
+                column.put_text(at, as_written());
+            }
+            (Role::Data { .. }, _, _) => {
+                let shown = raw.map(str::to_owned).unwrap_or_else(|| "infinite".to_owned());
+                return Err(self.bad_cell(at, position, content, shown.trim()));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_cell(&self, at: Spot, position: usize, content: Content, raw: &str) -> TableError {
+        let state = self.columns.get(position).map_or(State::Unknown, |column| column.state);
+        let place = self.place(at, position);
+        let number = "every entry of a column of numbers must be a number";
+        let advice = "Fix that cell, or leave the column out with --columns";
+        let (found, required, advice) = match (content, state) {
+            (Content::Infinite, _) => {
+                let found = if raw == "infinite" {
+                    format!("{place} is infinite")
+                } else {
+                    format!("{place} is {}", quoted(raw))
+                };
+                (found, "every entry must be finite", advice)
+            }
+            (Content::OtherMark, _) => (
+                format!("{place} is {}, with another decimal mark than the numbers before it", quoted(raw)),
+                "all numbers of a file must use the same decimal mark, and a comma only where it does not separate cells",
+                "Write every number with a decimal point",
+            ),
+            (Content::Number(_), State::Text(first)) => {
+                let text = self.columns.get(position).and_then(|column| column.cells.get(first.row));
+                let text = quoted(text.map_or("", String::as_str));
+                let here = self.line_or_row(at);
+                (
+                    format!(
+                        "{} is {text}, and {here} of that column is the number {raw}",
+                        self.place(first, position)
+                    ),
+                    "a column must hold numbers alone or text alone",
+                    "Fix those cells, or leave the column out with --columns",
+                )
+            }
+            (_, State::Unknown) => {
+                return TableError::Selection(Report::new(
+                    &self.file,
+                    format!("{place} is {}: --columns chose a column of text", quoted(raw)),
+                    "data must be numbers",
+                    "Leave that column out of --columns",
+                ));
+            }
+            _ => (format!("{place} is {}", quoted(raw)), number, advice),
+        };
+        TableError::Cell(Report::new(&self.file, found, required, advice))
+    }
+
+    fn line_or_row(&self, at: Spot) -> String {
+        match at.line {
+            Some(line) => format!("line {line} (row {})", at.row + 1),
+            None => format!("row {}", at.row + 1),
+        }
+    }
+
+    fn place(&self, at: Spot, position: usize) -> String {
+        let name = self.names.get(position).map_or("", String::as_str);
+        format!("{}, column {} ({})", self.line_or_row(at), position + 1, quoted(name))
+    }
+}
+
+impl Column {
+    fn note_missing(&mut self, at: Spot) {
+        self.n_missing += 1;
+        self.first_missing.get_or_insert(at);
+    }
+
+    fn put_text(&mut self, at: Spot, cell: String) {
+        if self.state == State::Unknown && !is_missing(&cell) {
+            self.state = State::Text(at);
+        }
+        self.cells.push(cell);
+    }
+
+    fn put_target(&mut self, at: Spot, content: Content, cell: String) {
+        match content {
+            Content::Missing => self.note_missing(at),
+            Content::Number(_) if self.state == State::Unknown => self.state = State::Numbers(at),
+            Content::Number(_) => {}
+            _ if !matches!(self.state, State::Text(_)) => self.state = State::Text(at),
+            _ => {}
+        }
+        self.cells.push(cell);
+    }
+}

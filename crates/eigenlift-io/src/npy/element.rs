@@ -1,0 +1,152 @@
+//! The kinds of array elements, and how their bytes become numbers.
+
+/// What the elements of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    Number(NumberType),
+    /// Text of so many UCS-4 characters.
+    Text {
+        n_chars: u64,
+        big_endian: bool,
+    },
+}
+
+/// A type of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NumberType {
+    family: Family,
+    n_bytes: usize,
+    big_endian: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Float,
+    Signed,
+    Unsigned,
+    Bool,
+}
+
+impl Element {
+    /// Understands a type such as `<f8`; `Err` says in words what it is instead.
+    pub(crate) fn parse(descr: &str) -> Result<Self, String> {
+        if descr.starts_with(['[', '(', '{']) {
+            return Err("records with several fields".to_owned());
+        }
+        let code = descr.trim_matches(['\'', '"']);
+        let (order, rest) = match code.chars().next() {
+            Some(order @ ('<' | '>' | '|' | '=')) => (order, code.get(1..).unwrap_or_default()),
+            _ => ('=', code),
+        };
+        let big_endian = order == '>' || (order == '=' && cfg!(target_endian = "big"));
+        let mut chars = rest.chars();
+        let letter = chars.next();
+        let size: Option<u64> = chars.as_str().parse().ok();
+        let number = |family, n_bytes| Ok(Self::Number(NumberType { family, n_bytes, big_endian }));
+        match (letter, size) {
+            (Some('f'), Some(n @ (2 | 4 | 8))) => number(Family::Float, n as usize),
+            (Some('i'), Some(n @ (1 | 2 | 4 | 8))) => number(Family::Signed, n as usize),
+            (Some('u'), Some(n @ (1 | 2 | 4 | 8))) => number(Family::Unsigned, n as usize),
+            (Some('b' | '?'), Some(1) | None) => number(Family::Bool, 1),
+            (Some('U'), Some(n_chars)) => Ok(Self::Text { n_chars, big_endian }),
+            (Some('f'), _) => Err(format!("extended floating point ({code})")),
+            (Some('c'), _) => Err(format!("complex numbers ({code})")),
+            (Some('O'), _) => Err("Python objects (pickled)".to_owned()),
+            (Some('S' | 'a'), _) => Err(format!("byte strings ({code})")),
+            (Some('M' | 'm'), _) => Err(format!("dates or times ({code})")),
+            (Some('V'), _) => Err(format!("raw bytes ({code})")),
+            _ => Err(format!("the unknown type {descr}")),
+        }
+    }
+
+    pub(crate) fn n_bytes(self) -> u64 {
+        match self {
+            Self::Number(number) => number.n_bytes as u64,
+            Self::Text { n_chars, .. } => n_chars.saturating_mul(4),
+        }
+    }
+
+    /// Whether the numbers have single precision or less.
+    pub(crate) fn is_single(self) -> bool {
+        matches!(self, Self::Number(NumberType { family: Family::Float, n_bytes: 2 | 4, .. }))
+    }
+}
+
+impl NumberType {
+    pub(crate) fn n_bytes(self) -> usize {
+        self.n_bytes
+    }
+
+    /// The number in the bytes of one element.
+    pub(crate) fn decode(self, bytes: &[u8]) -> f64 {
+        let mut raw = [0_u8; 8];
+        if self.big_endian {
+            raw.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to = *from);
+        } else {
+            raw.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        }
+        let bits = u64::from_le_bytes(raw);
+        match (self.family, self.n_bytes) {
+            (Family::Float, 8) => f64::from_bits(bits),
+            (Family::Float, 4) => f64::from(f32::from_bits(bits as u32)),
+            (Family::Float, _) => from_half(bits as u16),
+            (Family::Signed, 1) => f64::from(bits as u8 as i8),
+            (Family::Signed, 2) => f64::from(bits as u16 as i16),
+            (Family::Signed, 4) => f64::from(bits as u32 as i32),
+            (Family::Signed, _) => bits as i64 as f64,
+            (Family::Unsigned, _) => bits as f64,
+            (Family::Bool, _) => f64::from(u8::from(bits != 0)),
+        }
+    }
+}
+
+/// Half precision: 1 sign bit, 5 bits of exponent with bias 15, 10 bits of fraction.
+fn from_half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let exponent = i32::from((bits >> 10) & 0x1F);
+    let fraction = f64::from(bits & 0x3FF);
+    match exponent {
+        0 => sign * fraction * 2.0_f64.powi(-24),
+        31 if fraction == 0.0 => sign * f64::INFINITY,
+        31 => f64::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2.0_f64.powi(exponent - 15),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(descr: &str, bytes: &[u8]) -> f64 {
+        match Element::parse(descr) {
+            Ok(Element::Number(number)) => number.decode(bytes),
+            other => panic!("{descr}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_type_of_numbers() {
+        assert_eq!(decode("'<f8'", &1.5_f64.to_le_bytes()), 1.5);
+        assert_eq!(decode("'>f8'", &1.5_f64.to_be_bytes()), 1.5);
+        assert_eq!(decode("'<f4'", &0.1_f32.to_le_bytes()), f64::from(0.1_f32));
+        assert_eq!(decode("'>f4'", &0.1_f32.to_be_bytes()), f64::from(0.1_f32));
+        assert_eq!(decode("'|i1'", &[0xFF]), -1.0);
+        assert_eq!(decode("'<i2'", &(-300_i16).to_le_bytes()), -300.0);
+        assert_eq!(decode("'>i4'", &(-70000_i32).to_be_bytes()), -70000.0);
+        assert_eq!(decode("'<i8'", &(-5_i64).to_le_bytes()), -5.0);
+        assert_eq!(decode("'|u1'", &[200]), 200.0);
+        assert_eq!(decode("'<u2'", &60000_u16.to_le_bytes()), 60000.0);
+        assert_eq!(decode("'<u4'", &4_000_000_000_u32.to_le_bytes()), 4e9);
+        assert_eq!(decode("'<u8'", &(1_u64 << 60).to_le_bytes()), 2.0_f64.powi(60));
+        assert_eq!(decode("'|b1'", &[1]), 1.0);
+    }
+
+    #[test]
+    fn half_precision() {
+        for (bits, value) in [(0x3C00, 1.0), (0xC000, -2.0), (0x7BFF, 65504.0), (0x0001, 2.0_f64.powi(-24))] {
+            assert_eq!(decode("'<f2'", &u16::to_le_bytes(bits)), value);
+        }
+        assert!(decode("'<f2'", &0x7E00_u16.to_le_bytes()).is_nan());
+        assert_eq!(decode("'<f2'", &0x7C00_u16.to_le_bytes()), f64::INFINITY);
+    }
+}

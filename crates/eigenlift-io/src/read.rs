@@ -1,0 +1,95 @@
+//! Reading a table in whatever format it is.
+
+use std::path::Path;
+
+use crate::error::{Report, Result, TableError, quoted};
+use crate::format::Format;
+use crate::source::{Source, split_member};
+use crate::table::{Missing, Table};
+use crate::{csv, npy, npz};
+
+/// How a table is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format; recognised from the first bytes and the extension when not given.
+    pub format: Option<Format>,
+    /// The delimiter of a text file, an ASCII character; a space stands for runs of blanks. Detected when not given.
+    pub delimiter: Option<u8>,
+    /// Whether the first line of a text file is a header. When not given, it is one if any cell is neither a number
+    /// nor missing.
+    pub header: Option<bool>,
+    /// The columns that are data: names, positions from 1 and ranges, separated by commas (`1-3,petal_width,7`).
+    /// A name goes before a position. The table has its columns in this order.
+    pub columns: Option<String>,
+    /// The target: a name or a position from 1; in an NPZ file also another member.
+    pub target: Option<String>,
+    /// What to do about missing cells.
+    pub missing: Missing,
+    /// The member of an NPZ file that holds the data; also `FILE.npz:NAME` as the path.
+    pub member: Option<String>,
+}
+
+/// Reads a table; the path `-` is standard input.
+///
+/// Integers beyond 2⁵³ are rounded to double precision. Cost: one pass; the numbers take 8 bytes each, and the text of
+/// a file is never held as a whole.
+///
+/// # Errors
+///
+/// [`TableError`] when the file cannot be read, is not a table of finite numbers, or does not have the columns asked
+/// for.
+///
+/// ```
+/// use eigenlift_io::{Missing, ReadOptions, read_table};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("a.csv");
+/// std::fs::write(&path, "a;b;class\n1,5;NA;red\n2,5;4;blue\n")?;
+/// let options = ReadOptions { target: Some("class".into()), missing: Missing::Drop, ..ReadOptions::default() };
+/// let table = read_table(&path, &options)?;
+/// assert_eq!((table.values, table.dropped_rows), (vec![2.5, 4.0], 1));
+/// assert_eq!(table.target.unwrap().values, ["blue"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table> {
+    let (file, member_in_path) = split_member(path);
+    let source = Source::open(&file)?;
+    let format = options
+        .format
+        .or_else(|| Format::from_magic(&source.head))
+        .or_else(|| Format::from_extension(&file))
+        .unwrap_or(Format::Csv);
+    let member = options.member.clone().or(member_in_path);
+    if let Some(member) = &member
+        && format != Format::Npz
+    {
+        return Err(TableError::Selection(Report::new(
+            &source.name,
+            format!("the member {} was asked for in a file of format {format}", quoted(member)),
+            "only NPZ files have members",
+            "Leave the member out",
+        )));
+    }
+    match format {
+        Format::Csv => csv::read(source, options, options.delimiter),
+        Format::Tsv => csv::read(source, options, Some(options.delimiter.unwrap_or(b'\t'))),
+        Format::Npy => npy::read(source, options),
+        Format::Npz => npz::read(source, options, member.as_deref()),
+        Format::Parquet => read_parquet(source, options),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(source: Source, options: &ReadOptions) -> Result<Table> {
+    crate::parquet::read(source, options)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(source: Source, _: &ReadOptions) -> Result<Table> {
+    Err(TableError::Binary(Report::new(
+        &source.name,
+        "it is a Parquet file, and this build cannot read those",
+        "the cargo feature parquet must be on",
+        "Build eigenlift with --features parquet, or save the table as CSV or NPY",
+    )))
+}

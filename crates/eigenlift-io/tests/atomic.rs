@@ -1,0 +1,144 @@
+//! Outputs appear complete or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use eigenlift_io::{AtomicFile, ErrorKind, Output, remove_unfinished, same_file, write_table};
+
+fn listing(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// One test, because `remove_unfinished` reaches every file of the process.
+#[test]
+fn a_writer_that_stops_leaves_the_old_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("scores.csv");
+    fs::write(&path, "old").expect("an old file");
+
+    let mut file = AtomicFile::create(&path).expect("a new one");
+    file.write_all(&[b'x'; 1 << 20]).expect("some bytes");
+    let names = listing(folder.path());
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names[0].starts_with(".scores.csv.part"), "{names:?}");
+    drop(file);
+    assert_eq!(listing(folder.path()), ["scores.csv"]);
+    assert_eq!(fs::read_to_string(&path).expect("still there"), "old");
+
+    let mut file = AtomicFile::create(&path).expect("a new one");
+    file.write_all(b"new").expect("some bytes");
+    remove_unfinished();
+    assert_eq!(listing(folder.path()), ["scores.csv"]);
+    assert_eq!(file.commit().expect_err("its file is gone").kind(), ErrorKind::Output);
+    assert_eq!(fs::read_to_string(&path).expect("still there"), "old");
+
+    let mut file = AtomicFile::create(&path).expect("a new one");
+    file.write_all(b"new").expect("some bytes");
+    file.commit().expect("complete");
+    remove_unfinished();
+    assert_eq!(fs::read_to_string(&path).expect("the new one"), "new");
+    assert_eq!(listing(folder.path()), ["scores.csv"]);
+
+    let panicked = std::panic::catch_unwind(|| {
+        let mut file = AtomicFile::create(&path).expect("a new one");
+        file.write_all(b"half").expect("some bytes");
+        std::panic::resume_unwind(Box::new("interrupted"));
+    });
+    assert!(panicked.is_err());
+    assert_eq!(listing(folder.path()), ["scores.csv"]);
+}
+
+#[test]
+fn impossible_places_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (path, part) in [
+        (folder.path().to_owned(), "it is a folder; an output must be a file"),
+        (folder.path().join("no").join("a.csv"), "its folder does not exist"),
+        (Path::new("/").to_owned(), "it is a folder"),
+    ] {
+        let error = AtomicFile::create(&path).expect_err(part);
+        assert_eq!(error.kind(), ErrorKind::Output);
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let locked = folder.path().join("locked.csv");
+    fs::write(&locked, "old").expect("a file");
+    let mut permissions = fs::metadata(&locked).expect("its facts").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&locked, permissions).expect("read-only");
+    let error = AtomicFile::create(&locked).expect_err("read-only");
+    assert!(error.to_string().contains("read-only"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_links_and_devices() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mode = |path: &Path| fs::metadata(path).expect("its facts").permissions().mode() & 0o777;
+    let plain = folder.path().join("plain");
+    fs::write(&plain, "").expect("a plain file");
+    let atomic = folder.path().join("atomic");
+    AtomicFile::create(&atomic).expect("a file").commit().expect("complete");
+    assert_eq!(mode(&atomic), mode(&plain));
+
+    fs::set_permissions(&plain, fs::Permissions::from_mode(0o640)).expect("other permissions");
+    let link = folder.path().join("link");
+    symlink("plain", &link).expect("a link");
+    let mut file = AtomicFile::create(&link).expect("a file through the link");
+    file.write_all(b"new").expect("some bytes");
+    file.commit().expect("complete");
+    assert!(fs::symlink_metadata(&link).expect("the link").file_type().is_symlink());
+    assert_eq!((fs::read_to_string(&plain).expect("its text").as_str(), mode(&plain)), ("new", 0o640));
+
+    let mut file = AtomicFile::create(Path::new("/dev/null")).expect("a device");
+    file.write_all(b"gone").expect("some bytes");
+    file.commit().expect("complete");
+    assert!(!fs::metadata("/dev/null").expect("still there").is_file());
+    let long = folder.path().join("n".repeat(250));
+    AtomicFile::create(&long).expect("a long name").commit().expect("complete");
+    assert!(long.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    let names = ["a".to_owned()];
+    let values = vec![1.5; 100_000];
+    let output = Output { names: &names, n_rows: values.len(), values: &values, ..Output::default() };
+    let mut formats = vec![eigenlift_io::Format::Csv, eigenlift_io::Format::Npy];
+    if cfg!(feature = "parquet") {
+        formats.push(eigenlift_io::Format::Parquet);
+    }
+    for format in formats {
+        let error = write_table(Path::new("/dev/full"), &output, Some(format)).expect_err("no space");
+        assert_eq!(error.kind(), ErrorKind::Output);
+        assert!(error.to_string().contains("Free some space"), "{error}");
+    }
+}
+
+#[test]
+fn one_file_under_two_names() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.npz"), "1").expect("a file");
+    fs::write(at("b.npz"), "1").expect("a file");
+    assert!(same_file(&at("a.npz"), &at("a.npz")));
+    assert!(same_file(&at("a.npz:X"), &at("a.npz")));
+    assert!(!same_file(&at("a.npz"), &at("b.npz")));
+    assert!(!same_file(&at("a.npz"), &at("new.csv")));
+    assert!(same_file(&at("new.csv"), &folder.path().join(".").join("new.csv")));
+    assert!(!same_file(Path::new("-"), Path::new("-")));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.npz", at("soft")).expect("a link");
+        fs::hard_link(at("a.npz"), at("hard")).expect("a link");
+        assert!(same_file(&at("soft"), &at("a.npz")));
+        assert!(same_file(&at("hard"), &at("soft")));
+    }
+}
