@@ -65,6 +65,13 @@ fn other_files_are_not_taken_for_models() {
     }
 }
 
+/// A small file with a sound header whose table claims 16 TiB of samples.
+fn terabytes(header: &str) -> Vec<u8> {
+    let header = serde_json::to_string(header).unwrap();
+    let samples = r#""samples":{"dtype":"F64","shape":[1099511627776,2],"data_offsets":[0,17592186044416]}"#;
+    raw_file(&format!("{{\"__metadata__\":{{\"eigenlift\":{header}}},{samples}}}"), &[0; 80])
+}
+
 #[test]
 fn damaged_models_are_refused() {
     let good = small().to_bytes().unwrap();
@@ -76,12 +83,6 @@ fn damaged_models_are_refused() {
         c.header["eigenlift_version"] = "9.1.0\u{1b}[31m".into();
         c.header.as_object_mut().unwrap().remove("plan");
     });
-    let terabytes = {
-        let header = serde_json::to_string(&text).unwrap();
-        let samples =
-            r#""samples":{"dtype":"F64","shape":[1099511627776,2],"data_offsets":[0,17592186044416]}"#;
-        raw_file(&format!("{{\"__metadata__\":{{\"eigenlift\":{header}}},{samples}}}"), &[0; 80])
-    };
     let cases: [(&str, Vec<u8>, &[&str]); 12] = [
         (
             "trailing",
@@ -100,7 +101,7 @@ fn damaged_models_are_refused() {
             good.clone().tap(|b| *b.last_mut().unwrap() ^= 1),
             &["the arrays do not match their checksum"],
         ),
-        ("terabytes", terabytes, &["the file should have 1759218604", "truncated"]),
+        ("terabytes", terabytes(&text), &["the file should have 1759218604", "truncated"]),
         (
             "newer",
             newer,
