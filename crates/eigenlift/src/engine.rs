@@ -6,8 +6,8 @@ pub use cpu::Cpu;
 
 use crate::data::{AnyPoints, AnySamples};
 use crate::error::Result;
-use crate::kernel::Kernel;
 use crate::gram::{Similarity, Storage};
+use crate::kernel::Kernel;
 use crate::operator::{GramOperator, LinearOperator};
 use std::fmt::Debug;
 
@@ -29,7 +29,12 @@ pub trait Engine: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the similarity does not fit the samples.
-    fn gram(&self, similarity: &Similarity, x: &AnySamples, storage: Storage) -> Result<Box<dyn GramOperator>>;
+    fn gram(
+        &self,
+        similarity: &Similarity,
+        x: &AnySamples,
+        storage: Storage,
+    ) -> Result<Box<dyn GramOperator>>;
 
     /// The matrix of similarities between new rows and samples.
     ///

@@ -257,7 +257,12 @@ impl<'a, T: Real> MatMut<'a, T> {
     pub fn columns(self, range: std::ops::Range<usize>) -> MatMut<'a, T> {
         let range = within(range, self.n_cols);
         let from = range.start.min(self.data.len());
-        MatMut { data: &mut self.data[from..], n_rows: self.n_rows, n_cols: range.len(), row_stride: self.row_stride }
+        MatMut {
+            data: &mut self.data[from..],
+            n_rows: self.n_rows,
+            n_cols: range.len(),
+            row_stride: self.row_stride,
+        }
     }
 
     /// The view cut into pieces of `height` rows (the last may be shorter).

@@ -133,7 +133,12 @@ impl LinearOperator for Centered<'_> {
         let rows: Vec<f64> = (0..n).map(|i| dense.row(i).iter().sum::<f64>() / n as f64).collect();
         let grand = rows.iter().sum::<f64>() / n.max(1) as f64;
         for i in 0..n {
-            dense.view_mut().row_mut(i).iter_mut().zip(&rows).for_each(|(x, r)| *x = *x - r - rows[i] + grand);
+            dense
+                .view_mut()
+                .row_mut(i)
+                .iter_mut()
+                .zip(&rows)
+                .for_each(|(x, r)| *x = *x - r - rows[i] + grand);
         }
         Ok(dense)
     }

@@ -32,7 +32,8 @@ fn check(name: &str, relative: f64) {
     let (x, new) = (matrix(&case["X"]), matrix(&case["X_new"]));
     let (scores, scores_new) = (matrix(&case["scores"]), matrix(&case["scores_new"]));
     let k = case["k"].as_u64().unwrap() as usize;
-    let settings = KernelPca::new(k).kernel(case["kernel"].as_str().unwrap().parse().unwrap()).tolerance(1e-12);
+    let settings =
+        KernelPca::new(k).kernel(case["kernel"].as_str().unwrap().parse().unwrap()).tolerance(1e-12);
     let single = case["dtype"] == "float32";
     let narrow = |m: &Matrix<f64>| Matrix::from_fn(m.n_rows(), m.n_cols(), |i, j| m[(i, j)] as f32);
     let model = if single { settings.fit(narrow(&x)) } else { settings.fit(x.clone()) }.unwrap();
@@ -50,7 +51,11 @@ fn check(name: &str, relative: f64) {
     let gap = reference::difference(&model.transform(rows).unwrap(), &scores_new);
     assert!(gap <= relative * scale, "{name}: new rows differ by {:e}", gap / scale);
     let total = case["trace"].as_f64().unwrap();
-    assert!((model.total() - total).abs() <= relative * total.abs(), "{name}: trace {} {total}", model.total());
+    assert!(
+        (model.total() - total).abs() <= relative * total.abs(),
+        "{name}: trace {} {total}",
+        model.total()
+    );
 }
 
 #[test]
@@ -82,7 +87,10 @@ fn every_kernel_agrees_with_its_formula() {
         assert!(gap <= 64.0 * f64::EPSILON * largest(&expected), "{text}: {gap:e}");
         let spec = kernel.spec().unwrap();
         let slow = reference::gram(spec, &x, &y);
-        assert!(reference::difference(&slow, &expected) <= 64.0 * f64::EPSILON * largest(&expected), "{text}");
+        assert!(
+            reference::difference(&slow, &expected) <= 64.0 * f64::EPSILON * largest(&expected),
+            "{text}"
+        );
     }
 }
 
@@ -92,7 +100,9 @@ fn digits_have_the_eigenvalues_lapack_finds() {
     let golden = case.as_object().unwrap().values().find(|v| v["eigenvalues"].is_array()).unwrap_or(&case);
     let values = numbers(&golden["eigenvalues"]);
     let settings = |tolerance| {
-        KernelPca::new(20).kernel(format!("rbf(gamma={})", 1.0 / 9.4140625).parse().unwrap()).tolerance(tolerance)
+        KernelPca::new(20)
+            .kernel(format!("rbf(gamma={})", 1.0 / 9.4140625).parse().unwrap())
+            .tolerance(tolerance)
     };
     let model = settings(1e-10).fit(problems::digits()).unwrap();
     for (got, expected) in model.eigenvalues().iter().zip(&values) {

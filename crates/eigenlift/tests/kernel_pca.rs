@@ -32,7 +32,8 @@ fn the_worked_example_digit_for_digit() {
     let k = kernel.matrix((&x).into(), (&x).into());
     assert_eq!(k.as_slice(), [9., 49., 1., 9., 49., 441., 9., 169., 1., 9., 9., 49., 9., 169., 49., 441.]);
     let centred = reference::centred(&k);
-    let expected = [67., -43., 59., -83., -43., 199., -83., -73., 59., -83., 67., -43., -83., -73., -43., 199.];
+    let expected =
+        [67., -43., 59., -83., -43., 199., -83., -73., 59., -83., 67., -43., -83., -73., -43., 199.];
     assert!(centred.as_slice().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12));
     let model = KernelPca::new(3).kernel(spec("polynomial(degree=2)")).fit(x.clone()).unwrap();
     for (got, printed) in model.eigenvalues().iter().zip([277.927517, 252.0, 2.07248280]) {
@@ -128,8 +129,12 @@ fn a_linear_kernel_gives_pca() {
     let x = problems::mixture(300, 6, 4);
     let (values, scores) = reference::pca_scores(&x);
     for (solver, count) in [(Solver::Dense, 6), (Solver::Davidson, 6)] {
-        let model =
-            KernelPca::new(count).kernel(spec("linear")).tolerance(1e-12).solver(solver).fit(x.clone()).unwrap();
+        let model = KernelPca::new(count)
+            .kernel(spec("linear"))
+            .tolerance(1e-12)
+            .solver(solver)
+            .fit(x.clone())
+            .unwrap();
         assert_eq!(model.n_components(), 6, "{solver}");
         for j in 0..6 {
             assert!((model.eigenvalues()[j] - values[j]).abs() < 1e-11 * values[0], "{solver}");
@@ -138,6 +143,20 @@ fn a_linear_kernel_gives_pca() {
         assert!(gap < 1e-9 * values[0].sqrt(), "{solver}: {gap:e}");
         let share: f64 = model.explained_variance_ratio().iter().sum();
         assert!((share - 1.0).abs() < 1e-12, "{share}");
+    }
+}
+
+#[test]
+fn more_components_than_exist_with_many_samples() {
+    for (text, d, rank) in [("linear", 3, 3), ("polynomial(degree=2)", 2, 5)] {
+        for tolerance in [1e-6, 1e-10] {
+            let x = problems::noise(1500, d, 3);
+            let model = KernelPca::new(10).kernel(spec(text)).tolerance(tolerance).fit(x.clone()).unwrap();
+            assert_eq!(model.n_components(), rank, "{text}");
+            assert!(model.warnings()[0].contains("10 components were asked for"), "{:?}", model.warnings());
+            assert!(model.certificate().worst_residual() <= 1.1 * tolerance, "{text}");
+            laws::model(&model, &x, 10.0 * tolerance);
+        }
     }
 }
 
@@ -154,7 +173,8 @@ fn dimensions_of_feature_space() {
     assert_eq!(size("polynomial(degree=2)", 2), Dimension::Finite(6));
     assert_eq!(size("polynomial(degree=2)", 3), Dimension::Finite(10));
     assert_eq!(size("rbf", 3), Dimension::Infinite);
-    let rank = KernelPca::new(20).kernel(spec("polynomial(degree=2)")).fit(problems::noise(200, 3, 1)).unwrap();
+    let rank =
+        KernelPca::new(20).kernel(spec("polynomial(degree=2)")).fit(problems::noise(200, 3, 1)).unwrap();
     assert_eq!(rank.n_components(), 9);
 }
 
@@ -162,7 +182,8 @@ fn dimensions_of_feature_space() {
 fn a_kernel_is_valid_because_its_map_is_exhibited() {
     let x = problems::noise(50, 2, 6);
     let watch = Watch::default();
-    let (kernel, map) = (spec("expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)"), spec("map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)"));
+    let (kernel, map) =
+        (spec("expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)"), spec("map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)"));
     let same = compare(&kernel, &map, (&x).into(), 0, &watch).unwrap();
     assert!(same.equal && same.exhibited && same.sentence().contains("feature map is exhibited"));
     let wrong = compare(&kernel, &spec("map(1, x1^2, x2^2)"), (&x).into(), 0, &watch).unwrap();
@@ -176,7 +197,9 @@ fn mercer_check_names_the_most_negative_eigenvalue() {
     let check = |text: &str, x: &Matrix<f64>| {
         mercer_check(&spec(text), &x.clone().into(), &engine, 0, &Watch::default()).unwrap()
     };
-    for text in ["rbf", "laplacian", "linear", "polynomial", "cosine", "matern", "exponential", "rational_quadratic"] {
+    for text in
+        ["rbf", "laplacian", "linear", "polynomial", "cosine", "matern", "exponential", "rational_quadratic"]
+    {
         assert_eq!(check(text, &x).verdict, Verdict::Valid, "{text}");
     }
     let sigmoid = check("sigmoid(gamma=1,coef0=-1)", &x);
@@ -206,7 +229,8 @@ fn clip_and_flip_project_new_rows_as_they_score_samples() {
     let (values, _) = reference::eigen(&reference::centred(&reference::gram(&kernel, &x, &x)));
     let clipped = fit(Indefinite::Clip).unwrap();
     laws::model(&clipped, &x, 1e-11);
-    (0..clipped.n_components()).for_each(|j| assert!((clipped.eigenvalues()[j] - values[j]).abs() < 1e-10 * values[0]));
+    (0..clipped.n_components())
+        .for_each(|j| assert!((clipped.eigenvalues()[j] - values[j]).abs() < 1e-10 * values[0]));
     let flipped = fit(Indefinite::Flip).unwrap();
     laws::model(&flipped, &x, 1e-11);
     let mut by_size = values.clone();
@@ -240,12 +264,15 @@ fn precomputed_agrees_with_the_kernel_it_was_computed_by() {
     let given = KernelPca::new(3).kernel(spec("precomputed")).fit(reference::gram(&kernel, &x, &x)).unwrap();
     assert!(reference::difference(&direct.scores(), &given.scores()) < 1e-11);
     let rows = reference::gram(&kernel, &new, &x);
-    assert!(reference::difference(&direct.transform(&new).unwrap(), &given.transform(&rows).unwrap()) < 1e-11);
+    assert!(
+        reference::difference(&direct.transform(&new).unwrap(), &given.transform(&rows).unwrap()) < 1e-11
+    );
     let mut lopsided = reference::gram(&kernel, &x, &x);
     lopsided[(4, 9)] += 1.0;
     let text = KernelPca::new(3).kernel(spec("precomputed")).fit(lopsided).unwrap_err().to_string();
     assert!(text.contains("row 10, column 5") && text.contains("must be symmetric"), "{text}");
-    let text = KernelPca::new(3).kernel(spec("precomputed")).fit(problems::noise(5, 4, 1)).unwrap_err().to_string();
+    let text =
+        KernelPca::new(3).kernel(spec("precomputed")).fit(problems::noise(5, 4, 1)).unwrap_err().to_string();
     assert!(text.contains("5 rows and 4 columns") && text.contains("square"), "{text}");
 }
 
@@ -264,7 +291,8 @@ fn permuting_samples_permutes_scores() {
     let x = problems::mixture(700, 5, 3);
     let order: Vec<usize> = (0..700).map(|i| (i * 271 + 5) % 700).collect();
     let turned = Matrix::from_fn(700, 5, |i, j| x[(order[i], j)]);
-    let fit = |x: Matrix<f64>| KernelPca::new(3).kernel(spec("rbf(gamma=0.1)")).tolerance(1e-11).fit(x).unwrap();
+    let fit =
+        |x: Matrix<f64>| KernelPca::new(3).kernel(spec("rbf(gamma=0.1)")).tolerance(1e-11).fit(x).unwrap();
     let (a, b) = (fit(x).scores(), fit(turned).scores());
     let expected = Matrix::from_fn(700, 3, |i, j| a[(order[i], j)]);
     assert!(reference::difference_up_to_sign(&expected, &b) < 1e-9);
@@ -319,7 +347,15 @@ fn sparse_samples_give_what_dense_ones_give() {
         offsets.push(values.len());
     }
     let sparse = eigenlift::data::Csr::new(offsets, columns, values, 20).unwrap();
-    for text in ["rbf(gamma=0.05)", "linear", "cosine", "polynomial(degree=2)", "laplacian(gamma=0.1)", "chi2", "exponential(gamma=0.2)"] {
+    for text in [
+        "rbf(gamma=0.05)",
+        "linear",
+        "cosine",
+        "polynomial(degree=2)",
+        "laplacian(gamma=0.1)",
+        "chi2",
+        "exponential(gamma=0.2)",
+    ] {
         let settings = KernelPca::new(3).kernel(spec(text)).tolerance(1e-10);
         let dense = settings.fit(x.clone()).unwrap();
         let model = settings.fit(eigenlift::data::Samples::from(sparse.clone())).unwrap();
@@ -354,7 +390,8 @@ fn degenerate_data_is_survived_or_explained() {
     }
     // Extreme widths: everything alike, or everything different.
     for gamma in ["1e-9", "1e9"] {
-        let model = KernelPca::new(2).kernel(spec(&format!("rbf(gamma={gamma})"))).fit(problems::noise(700, 3, 4));
+        let model =
+            KernelPca::new(2).kernel(spec(&format!("rbf(gamma={gamma})"))).fit(problems::noise(700, 3, 4));
         let model = model.unwrap();
         assert!(model.eigenvalues().iter().all(|v| v.is_finite() && *v > 0.0), "{gamma}");
     }
@@ -383,7 +420,8 @@ fn far_away_data_loses_no_accuracy() {
     let x = problems::noise(300, 4, 12);
     let shifted = Matrix::from_fn(300, 4, |i, j| x[(i, j)] + 1e6);
     let kernel = Kernel::new(&spec("rbf(gamma=0.3)"), 4).unwrap();
-    let (near, far) = (kernel.matrix((&x).into(), (&x).into()), kernel.matrix((&shifted).into(), (&shifted).into()));
+    let (near, far) =
+        (kernel.matrix((&x).into(), (&x).into()), kernel.matrix((&shifted).into(), (&shifted).into()));
     // The shift itself rounds coordinates by 1e6·eps.
     assert!(reference::difference(&near, &far) < 1e-8);
 }

@@ -80,7 +80,8 @@ fn every_operator_in_double_precision_keeps_the_laws() {
     let given = reference::gram(&spec("rbf(gamma=0.3)"), &x, &x);
     let symmetric = Matrix::from_fn(400, 400, |i, j| given[(i.min(j), i.max(j))]);
     let precomputed =
-        SymmetricGram::new(Similarity::Precomputed, Samples::from(symmetric.clone()), Storage::Stored).unwrap();
+        SymmetricGram::new(Similarity::Precomputed, Samples::from(symmetric.clone()), Storage::Stored)
+            .unwrap();
     laws::gram_operator(&precomputed, &symmetric, f64::EPSILON);
 }
 
@@ -125,7 +126,7 @@ fn every_solver_keeps_the_laws_and_finds_the_same_values() {
         let centred = Centered::new(&gram);
         let (exact, _) = reference::eigen(&reference::centred(&reference::gram(&spec(text), &x, &x)));
         for solver in solvers() {
-            let how = laws::options(&watch, 1e-10, 1e-13);
+            let how = laws::options(&watch, 1e-10, 300.0);
             let pairs = laws::solver(&*solver, &centred, 12, &how);
             for (j, exact) in exact.iter().take(12).enumerate() {
                 assert!((pairs.values[j] - exact).abs() < 1e-11 * pairs.values[0], "{solver:?} {text} {j}");
@@ -139,7 +140,7 @@ fn every_solver_keeps_the_laws_and_finds_the_same_values() {
 fn solvers_stop_honestly() {
     let watch = Watch::default();
     let gram = operator("exponential(gamma=0.2)", problems::noise(600, 16, 2), Storage::Stored);
-    let mut how = laws::options(&watch, 1e-12, 0.0);
+    let mut how = laws::options(&watch, 1e-12, 600.0);
     how.max_passes = 2;
     match Davidson.largest(&gram, 20, &how) {
         Err(Error::NotConverged { residual, tolerance, .. }) => assert!(residual > tolerance),
@@ -152,8 +153,12 @@ fn more_pairs_than_the_rank_are_zeros_and_no_panic() {
     let watch = Watch::default();
     let gram = operator("linear", problems::noise(600, 3, 4), Storage::Stored);
     for solver in solvers() {
-        let pairs = laws::solver(&*solver, &gram, 10, &laws::options(&watch, 1e-8, 1e-11));
-        assert!(pairs.values[2] > 100.0 && pairs.values[3..].iter().all(|v| v.abs() < 1e-9), "{:?}", pairs.values);
+        let pairs = laws::solver(&*solver, &gram, 10, &laws::options(&watch, 1e-8, 1800.0));
+        assert!(
+            pairs.values[2] > 100.0 && pairs.values[3..].iter().all(|v| v.abs() < 1e-9),
+            "{:?}",
+            pairs.values
+        );
     }
 }
 
@@ -167,7 +172,12 @@ impl LinearOperator for MinMatrix {
     fn n_cols(&self) -> usize {
         self.0
     }
-    fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, _: &Watch) -> eigenlift::error::Result<()> {
+    fn apply(
+        &self,
+        block: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        _: &Watch,
+    ) -> eigenlift::error::Result<()> {
         for i in 0..self.0 {
             for j in 0..block.n_cols() {
                 out.row_mut(i)[j] = (0..self.0).map(|l| (i.min(l) + 1) as f64 * block.row(l)[j]).sum();
@@ -181,7 +191,7 @@ impl LinearOperator for MinMatrix {
 fn an_operator_known_only_by_its_products() {
     let (n, watch) = (220, Watch::default());
     for solver in solvers() {
-        let pairs = laws::solver(&*solver, &MinMatrix(n), 5, &laws::options(&watch, 1e-11, 1e-9));
+        let pairs = laws::solver(&*solver, &MinMatrix(n), 5, &laws::options(&watch, 1e-11, 2e4));
         for (m, value) in pairs.values.iter().enumerate() {
             let angle = (2 * m + 1) as f64 * std::f64::consts::PI / (4 * n + 2) as f64;
             let exact = 0.25 / angle.sin().powi(2);
@@ -210,7 +220,7 @@ fn davidson_needs_few_passes_on_the_five_spectra() {
         let (values, vectors) = factor.centered_eigenpairs(1e-10).unwrap();
         let sketch = Sketch { values, vectors };
         let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
-        let mut how = laws::options(&watch, 1e-6, 1e-12);
+        let mut how = laws::options(&watch, 1e-6, n as f64);
         how.deflate = Some(ones.view());
         how.sketch = Some(&sketch);
         let pairs = laws::solver(&Davidson, &Centered::new(&gram), 20, &how);
@@ -223,35 +233,38 @@ fn davidson_needs_few_passes_on_the_five_spectra() {
 fn pivoted_cholesky_bounds_eigenvalues_and_reads_what_it_must() {
     let watch = Watch::default();
     for (text, x) in [
-        ("rbf(gamma=0.02)", problems::mixture(500, 8, 1)),
-        ("exponential(gamma=0.2)", problems::noise(500, 8, 2)),
-        ("rbf(gamma=0.02)", Matrix::from_fn(500, 8, |i, j| ((i / 2) * (j + 1)) as f64 % 7.0)),
+        ("rbf(gamma=0.02)", problems::mixture(200, 8, 1)),
+        ("exponential(gamma=0.2)", problems::noise(200, 8, 2)),
+        ("rbf(gamma=0.02)", Matrix::from_fn(200, 8, |i, j| ((i / 2) * (j + 1)) as f64 % 7.0)),
     ] {
         let gram = operator(text, x.clone(), Storage::Tiled);
         let counting = Counting::new(&gram);
-        let rank = 60;
+        let rank = 40;
         let low = pivoted_cholesky(&counting, rank, 1, &watch).unwrap();
         let m = low.pivots.len();
         assert!(m <= rank && low.factor.n_cols() == m);
         // (m + 1)·n entries, and corners of the candidates: at most 16 × 16 for each round.
-        let corners = counting.entries() - (m + 1) * 500;
-        assert!(counting.entries() >= (m + 1) * 500 && corners <= 256 * (2 * m + 2), "{text}: {corners}");
+        let corners = counting.entries() - (m + 1) * 200;
+        assert!(counting.entries() >= (m + 1) * 200 && corners <= 256 * (2 * m + 2), "{text}: {corners}");
         assert_eq!(counting.products(), 0);
         let mut seen = low.pivots.clone();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), m, "{text}: a pivot came twice");
         // λ̂ ≤ λ ≤ λ̂ + τ, (K26).
-        let turned = Matrix::from_fn(m, 500, |i, j| low.factor[(j, i)]);
+        let turned = Matrix::from_fn(m, 200, |i, j| low.factor[(j, i)]);
         let approximate = reference::product(&low.factor, &turned);
         let exact = reference::gram(&spec(text), &x, &x);
-        let residual: f64 = (0..500).map(|i| exact[(i, i)] - approximate[(i, i)]).sum();
-        assert!((residual - low.residual_trace).abs() < 1e-9 * 500.0, "{residual} {}", low.residual_trace);
+        let residual: f64 = (0..200).map(|i| exact[(i, i)] - approximate[(i, i)]).sum();
+        assert!((residual - low.residual_trace).abs() < 1e-9 * 200.0, "{residual} {}", low.residual_trace);
         let (values, _) = reference::eigen(&reference::centred(&exact));
         let tau = low.residual_trace;
         let (estimates, _) = low.centered_eigenpairs(1e-12).unwrap();
         for (estimate, value) in estimates.iter().zip(&values).take(20) {
-            assert!(*estimate <= value + 1e-9 && *value <= estimate + tau + 1e-9, "{text}: {estimate} {value} {tau}");
+            assert!(
+                *estimate <= value + 1e-9 && *value <= estimate + tau + 1e-9,
+                "{text}: {estimate} {value} {tau}"
+            );
         }
     }
 }

@@ -45,7 +45,9 @@ pub fn worked_example() -> Result<Dataset> {
 
 /// Reads the plain files of this crate: a header, numbers, and perhaps a label in the last column.
 fn parse(name: &'static str, text: &str, labelled: bool) -> Result<Dataset> {
-    let damaged = || Error::data(format!("the built-in set {name} is damaged"), "it ships whole", "Reinstall the crate");
+    let damaged = || {
+        Error::data(format!("the built-in set {name} is damaged"), "it ships whole", "Reinstall the crate")
+    };
     let mut lines = text.lines();
     let mut columns: Vec<String> = lines.next().ok_or_else(damaged)?.split(',').map(str::to_string).collect();
     let target_name = if labelled { columns.pop() } else { None };

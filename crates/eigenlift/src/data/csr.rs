@@ -46,10 +46,14 @@ impl<'a, T: Real> CsrRef<'a, T> {
     /// As [`Csr::new`].
     pub fn new(offsets: &'a [usize], columns: &'a [u32], values: &'a [T], n_cols: usize) -> Result<Self> {
         let bad = |found: String| {
-            let required = "offsets must rise from 0 to the number of entries and columns must increase within a row";
+            let required =
+                "offsets must rise from 0 to the number of entries and columns must increase within a row";
             Err(Error::data(found, required, "Sort each row's columns and sum duplicates first"))
         };
-        if offsets.first() != Some(&0) || offsets.last() != Some(&values.len()) || columns.len() != values.len() {
+        if offsets.first() != Some(&0)
+            || offsets.last() != Some(&values.len())
+            || columns.len() != values.len()
+        {
             return bad(format!(
                 "sparse rows with {} offsets, {} columns and {} values",
                 offsets.len(),

@@ -80,7 +80,11 @@ impl<'a, T: Real> Points<'a, T> {
     /// Names the first entry that is not, counting rows and columns from 1.
     pub fn check(&self) -> Result<()> {
         if self.n_cols() == 0 {
-            return Err(Error::data("rows without columns", "at least one column is needed", "Select data columns"));
+            return Err(Error::data(
+                "rows without columns",
+                "at least one column is needed",
+                "Select data columns",
+            ));
         }
         match self.find(T::finite) {
             None => Ok(()),

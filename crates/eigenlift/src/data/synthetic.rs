@@ -61,7 +61,9 @@ pub fn synthetic(name: &str, rows: Option<usize>, noise: Option<f64>, seed: u64)
         name: known,
         samples: Matrix::from_vec(numbers, n, d)?.into(),
         columns: (1..=d).map(|j| format!("x{j}")).collect(),
-        target_name: Some(if matches!(*known, "swiss-roll" | "s-curve" | "parabola") { "t" } else { "class" }.into()),
+        target_name: Some(
+            if matches!(*known, "swiss-roll" | "s-curve" | "parabola") { "t" } else { "class" }.into(),
+        ),
         target,
     })
 }

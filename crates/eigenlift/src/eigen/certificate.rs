@@ -37,7 +37,8 @@ impl Certificate {
         let k = pairs.values.len();
         let radius: Vec<f64> = pairs.residuals.iter().map(|r| r + rounding).collect();
         let relative = |i: usize| pairs.residuals[i] / pairs.values[i].abs().max(f64::MIN_POSITIVE);
-        let interval = |i: usize| Interval { low: pairs.values[i] - radius[i], high: pairs.values[i] + radius[i] };
+        let interval =
+            |i: usize| Interval { low: pairs.values[i] - radius[i], high: pairs.values[i] + radius[i] };
         Self {
             residuals: (0..k).map(relative).collect(),
             intervals: (0..k).map(interval).collect(),
@@ -63,10 +64,13 @@ impl Certificate {
         let k = self.residuals.len();
         let sentence = |(first, last): &(usize, usize)| {
             if *last >= k {
-                format!(
-                    "component {} is tied with components that were left out: keep more, or read nothing into its axis",
-                    if *first + 1 == k { k.to_string() } else { format!("{} to {k}", first + 1) }
-                )
+                let rest =
+                    "tied with components that were left out: keep more, or read nothing into single axes";
+                if *first + 1 == k {
+                    format!("component {k} is {rest}")
+                } else {
+                    format!("components {} to {k} are {rest}", first + 1)
+                }
             } else {
                 format!("components {} to {} are determined only as a subspace", first + 1, last + 1)
             }

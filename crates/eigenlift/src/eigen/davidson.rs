@@ -6,6 +6,7 @@
 
 use super::orthonormal::{orthonormalise, times};
 use super::rayleigh_ritz::{Refined, rayleigh_ritz};
+use super::spectrum::Convergence;
 use super::{EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, column_norms, combine, inner, scale_columns, symmetric_eigen};
@@ -82,7 +83,11 @@ impl Basis {
         let fresh = inner(self.q(), av.view());
         for i in 0..to {
             for j in from..to {
-                let mirrored = if i >= from { 0.5 * (fresh[(i, j - from)] + fresh[(j, i - from)]) } else { fresh[(i, j - from)] };
+                let mirrored = if i >= from {
+                    0.5 * (fresh[(i, j - from)] + fresh[(j, i - from)])
+                } else {
+                    fresh[(i, j - from)]
+                };
                 self.t[(i, j)] = mirrored;
                 self.t[(j, i)] = mirrored;
             }
@@ -139,12 +144,21 @@ impl Eigensolver for Davidson {
             let residual = residual_block(&basis, &s, &theta);
             let norms = column_norms(residual.view());
             let wanted = run.k.min(keep);
-            let done = (0..wanted).all(|i| run.converged(norms[i], theta[i]));
-            let open: Vec<usize> =
-                (0..keep).filter(|i| !run.negligible(norms[*i], theta[*i])).take(run.sizes.widest).collect();
-            let stuck = progress.is_stuck(run.worst(&norms, &theta)) && run.at_rounding(&norms[..wanted], theta[0]);
+            let judge = run.judge(theta[0]);
+            let done = (0..wanted).all(|i| judge.holds(norms[i], theta[i], 1.0));
+            let open: Vec<usize> = (0..keep)
+                .filter(|i| !judge.holds(norms[*i], theta[*i], SOFT_LOCK))
+                .take(run.sizes.widest)
+                .collect();
+            let stuck = progress.is_stuck(run.worst(&norms, &theta)) && run.at_rounding(&norms[..wanted]);
             if done || stuck || open.is_empty() {
-                match run.finish(&mut basis, &s, &theta[..=wanted.min(theta.len() - 1)], &norms[..wanted], stuck)? {
+                match run.finish(
+                    &mut basis,
+                    &s,
+                    &theta[..=wanted.min(theta.len() - 1)],
+                    &norms[..wanted],
+                    stuck,
+                )? {
                     Some(pairs) => return Ok(pairs),
                     None => {
                         before = None;
@@ -163,7 +177,13 @@ impl Eigensolver for Davidson {
             }
             if v.n_cols() == 0 {
                 // The space is exhausted: what is left is rounding.
-                let pairs = run.finish(&mut basis, &s, &theta[..=wanted.min(theta.len() - 1)], &norms[..wanted], true)?;
+                let pairs = run.finish(
+                    &mut basis,
+                    &s,
+                    &theta[..=wanted.min(theta.len() - 1)],
+                    &norms[..wanted],
+                    true,
+                )?;
                 return pairs.ok_or_else(|| run.gave_up(&norms, &theta));
             }
             let av = run.apply(&v)?;
@@ -214,7 +234,11 @@ fn restart(basis: &mut Basis, s: &Matrix<f64>, before: Option<&Matrix<f64>>) -> 
     if let Some(before) = before {
         let extra = orthonormalise(before.clone(), &[s.view()])?;
         let width = keep + extra.n_cols();
-        kept = Matrix::from_fn(s.n_rows(), width, |i, j| if j < keep { s[(i, j)] } else { extra[(i, j - keep)] });
+        kept = Matrix::from_fn(
+            s.n_rows(),
+            width,
+            |i, j| if j < keep { s[(i, j)] } else { extra[(i, j - keep)] },
+        );
     }
     basis.replace(&kept);
     Ok(Matrix::from_fn(kept.n_cols(), keep, |i, j| f64::from(u8::from(i == j))))
@@ -233,7 +257,8 @@ impl Run<'_> {
     /// The sketch's leading vectors and Gaussian probes, orthonormal.
     fn start(&self, n: usize) -> Result<Matrix<f64>> {
         let width = self.sizes.keep;
-        let known = self.how.sketch.map_or(0, |sketch| sketch.vectors.n_cols().min(width - PROBES.min(width)));
+        let known =
+            self.how.sketch.map_or(0, |sketch| sketch.vectors.n_cols().min(width - PROBES.min(width)));
         let mut random = Stream::new(self.how.seed, Purpose::StartBlock);
         let block = Matrix::from_fn(n, width, |i, j| match self.how.sketch {
             Some(sketch) if j < known => sketch.vectors[(i, j)],
@@ -252,12 +277,9 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn converged(&self, residual: f64, theta: f64) -> bool {
-        residual <= (self.how.tolerance * theta.abs()).max(self.how.rounding_floor)
-    }
-
-    fn negligible(&self, residual: f64, theta: f64) -> bool {
-        residual <= (SOFT_LOCK * self.how.tolerance * theta.abs()).max(self.how.rounding_floor)
+    fn judge(&self, largest: f64) -> Convergence {
+        let (n, unit_roundoff) = (self.operator.n_rows(), self.operator.unit_roundoff());
+        Convergence::new(n, self.how.tolerance, largest, self.how.norm_bound, unit_roundoff)
     }
 
     /// t = −r/θ + U((1/(ℓ−θ) + 1/θ) ∘ Uᵀr): the inverse of (sketch − θ) applied to the residual, (K23).
@@ -266,7 +288,8 @@ impl Run<'_> {
         let Some(Sketch { vectors, values }) = self.how.sketch else { return Ok(r) };
         let mut weights = inner(vectors.view(), r.view());
         // Ritz values at rounding level would only blow up the scale.
-        let shift: Vec<f64> = open.iter().map(|i| theta[*i].abs().max(self.how.rounding_floor)).collect();
+        let least = self.judge(theta[0]).floor.max(f64::MIN_POSITIVE);
+        let shift: Vec<f64> = open.iter().map(|i| theta[*i].abs().max(least)).collect();
         for (i, value) in values.iter().enumerate() {
             for (j, t) in shift.iter().enumerate() {
                 let gap = value - t;
@@ -281,16 +304,16 @@ impl Run<'_> {
         Ok(r)
     }
 
-    /// Residuals that a product in this precision cannot beat: 10u·√n·|θ₁| on top of the floor.
-    fn at_rounding(&self, norms: &[f64], largest: f64) -> bool {
-        let n = self.operator.n_rows() as f64;
-        let noise = self.how.rounding_floor + 10.0 * self.operator.unit_roundoff() * n.sqrt() * largest.abs();
+    /// Whether all residuals are below the bound 2u‖A‖_F that holds for a product's rounding error.
+    fn at_rounding(&self, norms: &[f64]) -> bool {
+        let noise = 2.0 * self.operator.unit_roundoff() * self.how.norm_bound;
         norms.iter().all(|r| *r <= noise)
     }
 
     fn worst(&self, norms: &[f64], theta: &[f64]) -> f64 {
-        let relative = norms.iter().zip(theta).take(self.k).map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE));
-        relative.fold(0.0, f64::max)
+        let judge = self.judge(theta.first().copied().unwrap_or(0.0));
+        let existing = norms.iter().zip(theta).take(self.k).filter(|(r, t)| !judge.is_null(**r, **t));
+        existing.map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE)).fold(0.0, f64::max)
     }
 
     /// Forms the wanted Ritz vectors. If a fresh product is asked for, multiplies them anew and returns the pairs only if
@@ -314,8 +337,9 @@ impl Run<'_> {
         let product = self.apply(&vectors)?;
         let Refined { values, vectors, product, residuals } = rayleigh_ritz(&vectors, &product)?;
         // Allowance of one tenth: products kept in the basis drift from fresh ones by rounding.
-        let holds = (0..wanted).all(|i| self.converged(residuals[i] / 1.1, values[i]));
-        if holds || (at_rounding && self.at_rounding(&residuals, values[0])) {
+        let judge = self.judge(values.first().copied().unwrap_or(0.0));
+        let holds = (0..wanted).all(|i| judge.holds(residuals[i], values[i], 1.1));
+        if holds || (at_rounding && self.at_rounding(&residuals)) {
             return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest, stats: self.stats }));
         }
         if self.stats.passes >= self.how.max_passes {

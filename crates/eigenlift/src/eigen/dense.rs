@@ -36,7 +36,7 @@ impl Eigensolver for Dense {
             stats = SolveStats { iterations: 1, passes: 2, products: n + order.len() };
             residual_norms(operator, &vectors, &values, how)?
         } else {
-            vec![how.rounding_floor; order.len()]
+            vec![operator.unit_roundoff() * how.norm_bound; order.len()]
         };
         how.watch.step("dense eigensolver", 1, 1)?;
         Ok(EigenPairs { values, vectors, residuals, next, lowest: all.last().copied(), stats })
@@ -69,7 +69,13 @@ fn residual_norms(
     operator.apply(vectors.view(), product.view_mut(), how.watch)?;
     for i in 0..vectors.n_rows() {
         let row = vectors.row(i);
-        product.view_mut().row_mut(i).iter_mut().zip(row).zip(values).for_each(|((p, v), value)| *p -= value * v);
+        product
+            .view_mut()
+            .row_mut(i)
+            .iter_mut()
+            .zip(row)
+            .zip(values)
+            .for_each(|((p, v), value)| *p -= value * v);
     }
     Ok(column_norms(product.view()))
 }

@@ -12,7 +12,8 @@ pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
-pub use spectrum::{Indefinite, fix_signs, rank_threshold};
+pub(crate) use spectrum::Convergence;
+pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};
 
 use crate::error::Result;
 use crate::matrix::{MatRef, Matrix};
@@ -37,8 +38,8 @@ pub struct SolveOptions<'a> {
     pub sketch: Option<&'a Sketch>,
     /// Residual ‖Av − θv‖ ≤ tolerance·|θ| is asked for.
     pub tolerance: f64,
-    /// Residuals at or below this are rounding and count as converged.
-    pub rounding_floor: f64,
+    /// Upper bound of the matrix's Frobenius norm: what rounding errors are measured by.
+    pub norm_bound: f64,
     /// Passes over the matrix after which the solver gives up.
     pub max_passes: usize,
     /// Whether residuals come from one more product, made for this purpose alone. A caller that makes that product itself

@@ -16,7 +16,8 @@ const DEPENDENT: f64 = 1e-13;
 /// Numerics: projecting once leaves components of size eps·‖v‖/‖rest‖; the second sweep removes them.
 /// Cost: about 8·n·(width of the bases)·(width of v) flops.
 pub(crate) fn orthonormalise(mut v: Matrix<f64>, bases: &[MatRef<'_, f64>]) -> Result<Matrix<f64>> {
-    let unit = |norms: &[f64]| -> Vec<f64> { norms.iter().map(|x| if *x > 0.0 { 1.0 / x } else { 0.0 }).collect() };
+    let unit =
+        |norms: &[f64]| -> Vec<f64> { norms.iter().map(|x| if *x > 0.0 { 1.0 / x } else { 0.0 }).collect() };
     let norms = column_norms(v.view());
     scale_columns(v.view_mut(), &unit(&norms));
     for _ in 0..2 {

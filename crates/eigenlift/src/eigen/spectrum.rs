@@ -54,6 +54,37 @@ pub fn rank_threshold(n: usize, largest: f64, frobenius_norm: f64, unit_roundoff
     4.0 * unit_roundoff * ((n as f64).sqrt() * largest.abs() + frobenius_norm)
 }
 
+/// Residuals up to this are rounding: 4u‖K‖_F/√n, the size of a product's rounding error when single errors do not conspire.
+pub fn residual_floor(n: usize, frobenius_norm: f64, unit_roundoff: f64) -> f64 {
+    4.0 * unit_roundoff * frobenius_norm / (n.max(1) as f64).sqrt()
+}
+
+/// Whether a pair has converged: its residual is within the tolerance or at the floor of rounding, or the eigenvalue is zero
+/// up to rounding, so that the pair does not exist.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convergence {
+    pub(crate) tolerance: f64,
+    pub(crate) floor: f64,
+    pub(crate) null: f64,
+}
+
+impl Convergence {
+    pub(crate) fn new(n: usize, tolerance: f64, largest: f64, norm_bound: f64, unit_roundoff: f64) -> Self {
+        let floor = residual_floor(n, norm_bound, unit_roundoff);
+        Self { tolerance, floor, null: rank_threshold(n, largest, norm_bound, unit_roundoff) }
+    }
+
+    /// Whether the eigenvalue is zero up to rounding and the residual shows nothing else.
+    pub(crate) fn is_null(&self, residual: f64, value: f64) -> bool {
+        value.abs() <= self.null && residual <= self.null
+    }
+
+    /// Whether a residual of `share` of the tolerance is reached.
+    pub(crate) fn holds(&self, residual: f64, value: f64, share: f64) -> bool {
+        residual <= (share * self.tolerance * value.abs()).max(self.floor) || self.is_null(residual, value)
+    }
+}
+
 /// Turns each column so that its entry of largest magnitude is positive. Among magnitudes that are equal up to 1e-8 the
 /// first decides.
 pub fn fix_signs(vectors: &mut Matrix<f64>) {

@@ -3,8 +3,8 @@
 use super::Engine;
 use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::gram::{CrossGram, Similarity, Storage, SymmetricGram};
+use crate::kernel::Kernel;
 use crate::operator::{GramOperator, LinearOperator};
 
 /// Runs on this machine's processor with a pool of threads of its own.
@@ -54,7 +54,12 @@ impl Engine for Cpu {
         self.pool.install(work);
     }
 
-    fn gram(&self, similarity: &Similarity, x: &AnySamples, storage: Storage) -> Result<Box<dyn GramOperator>> {
+    fn gram(
+        &self,
+        similarity: &Similarity,
+        x: &AnySamples,
+        storage: Storage,
+    ) -> Result<Box<dyn GramOperator>> {
         Ok(match x {
             AnySamples::F32(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
             AnySamples::F64(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),

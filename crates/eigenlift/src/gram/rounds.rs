@@ -11,7 +11,8 @@ pub(crate) fn rounds(n_blocks: usize) -> impl Iterator<Item = Vec<(usize, usize)
     std::iter::once(diagonal).chain((0..turns).map(move |turn| {
         let circle = players - 1;
         let fixed = std::iter::once((turn, circle));
-        let others = (1..players / 2).map(move |step| ((turn + step) % circle, (turn + circle - step) % circle));
+        let others =
+            (1..players / 2).map(move |step| ((turn + step) % circle, (turn + circle - step) % circle));
         fixed.chain(others).map(|(a, b)| (a.min(b), a.max(b))).filter(|(_, b)| *b < n_blocks).collect()
     }))
 }

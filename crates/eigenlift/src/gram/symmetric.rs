@@ -36,7 +36,8 @@ pub fn stored_bytes(n: usize, bytes_per_number: usize) -> u128 {
     let blocks = n.div_ceil(BLOCK_ROWS) as u128;
     let n = n as u128;
     // Upper tiles: half of n² and half a tile for each block on the diagonal.
-    (n * n + n * BLOCK_ROWS.min(n as usize) as u128).div_ceil(2).min(n * n).max(blocks) * bytes_per_number as u128
+    (n * n + n * BLOCK_ROWS.min(n as usize) as u128).div_ceil(2).min(n * n).max(blocks)
+        * bytes_per_number as u128
 }
 
 /// The symmetric matrix K of one set of samples. Each pass touches only tiles on and above the diagonal and uses each twice.
@@ -198,7 +199,8 @@ impl<T: Real> LinearOperator for SymmetricGram<T> {
     fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
         let n = self.n_rows();
         out.fill(0.0);
-        let results: Vec<Mutex<MatMut<'_, f64>>> = out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
+        let results: Vec<Mutex<MatMut<'_, f64>>> =
+            out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
         self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
             let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
             accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;

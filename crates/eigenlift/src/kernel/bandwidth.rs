@@ -45,7 +45,13 @@ fn quantity(role: ParamRole) -> Quantity {
 }
 
 /// Calls `visit` with pairs of different rows: all of them, or `count` drawn by global row index.
-fn visit_pairs(points: AnyPoints<'_>, count: usize, purpose: Purpose, seed: u64, mut visit: impl FnMut(&[f64], &[f64])) {
+fn visit_pairs(
+    points: AnyPoints<'_>,
+    count: usize,
+    purpose: Purpose,
+    seed: u64,
+    mut visit: impl FnMut(&[f64], &[f64]),
+) {
     let (n, d) = (points.n_rows(), points.n_cols());
     let (mut x, mut y) = (vec![0.0; d], vec![0.0; d]);
     if n * n.saturating_sub(1) / 2 <= count {

@@ -60,7 +60,8 @@ impl PolynomialMap {
             let mut weight = factorial(degree) / factorial(spare);
             features.iter().for_each(|a| weight /= factorial(*a));
             let scale = (weight * gamma.powi((degree - spare) as i32) * coef0.powi(spare as i32)).sqrt();
-            let powers = features.iter().enumerate().filter(|(_, a)| **a > 0).map(|(i, a)| (i, *a as i32)).collect();
+            let powers =
+                features.iter().enumerate().filter(|(_, a)| **a > 0).map(|(i, a)| (i, *a as i32)).collect();
             monomials.push((scale, powers));
         });
         Ok(Self { n_features, monomials })
@@ -79,7 +80,9 @@ impl PolynomialMap {
         let rows = x.to_dense::<f64>();
         Matrix::from_fn(rows.n_rows(), self.dimension(), |i, j| {
             let (scale, powers) = &self.monomials[j];
-            powers.iter().fold(*scale, |product, (feature, power)| product * rows.row(i)[*feature].powi(*power))
+            powers
+                .iter()
+                .fold(*scale, |product, (feature, power)| product * rows.row(i)[*feature].powi(*power))
         })
     }
 }
@@ -113,7 +116,9 @@ mod tests {
     #[test]
     fn inner_products_of_features_are_the_kernel() {
         let x = Matrix::from_fn(5, 3, |i, j| ((i * 3 + j) as f64 * 0.7).sin());
-        for (degree, gamma, coef0, size) in [(2, 1.0, 0.0, 6), (2, 1.0, 1.0, 10), (3, 0.4, 2.0, 20), (1, 2.0, 0.0, 3)] {
+        for (degree, gamma, coef0, size) in
+            [(2, 1.0, 0.0, 6), (2, 1.0, 1.0, 10), (3, 0.4, 2.0, 20), (1, 2.0, 0.0, 3)]
+        {
             let map = PolynomialMap::new(3, degree, gamma, coef0).unwrap();
             assert_eq!(map.dimension(), size);
             let features = map.apply((&x).into());
@@ -130,6 +135,8 @@ mod tests {
     #[test]
     fn impossible_maps_are_refused() {
         assert!(PolynomialMap::new(3, 2, 1.0, -1.0).unwrap_err().to_string().contains("coef0 ≥ 0"));
-        assert!(PolynomialMap::new(1000, 6, 1.0, 1.0).unwrap_err().to_string().contains("Use the kernel instead"));
+        assert!(
+            PolynomialMap::new(1000, 6, 1.0, 1.0).unwrap_err().to_string().contains("Use the kernel instead")
+        );
     }
 }

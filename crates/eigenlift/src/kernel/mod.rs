@@ -68,7 +68,10 @@ impl Kernel {
     }
 
     /// A kernel given as a function of two rows. It cannot be saved.
-    pub fn from_fn(name: impl Into<String>, f: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
+    pub fn from_fn(
+        name: impl Into<String>,
+        f: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Self {
         Self { spec: None, name: name.into(), form: Form::Function(Arc::new(f)) }
     }
 
@@ -101,7 +104,8 @@ impl Kernel {
 
     /// k(x, y) for two rows of equal length.
     pub fn pair(&self, x: &[f64], y: &[f64]) -> f64 {
-        let row = |numbers| crate::matrix::MatRef::strided(numbers, 1, x.len().min(y.len()), x.len().min(y.len()));
+        let row =
+            |numbers| crate::matrix::MatRef::strided(numbers, 1, x.len().min(y.len()), x.len().min(y.len()));
         let (Ok(x), Ok(y)) = (row(x), row(y)) else { return f64::NAN };
         let mut value = [f64::NAN];
         self.tile(x.into(), y.into(), &mut value, &mut Workspace::default());
@@ -138,7 +142,9 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
         }
         KernelSpec::Cosine => Form::Cosine,
         KernelSpec::Rbf(width) => Form::Distance(DistanceProfile::Rbf { gamma: gaussian_rate(*width)? }),
-        KernelSpec::Exponential { gamma } => Form::Distance(DistanceProfile::Exponential { gamma: known(*gamma)? }),
+        KernelSpec::Exponential { gamma } => {
+            Form::Distance(DistanceProfile::Exponential { gamma: known(*gamma)? })
+        }
         KernelSpec::Matern { nu, length } => {
             let length = known(*length)?;
             Form::Distance(match nu {
@@ -150,7 +156,9 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
         KernelSpec::RationalQuadratic { alpha, length } => {
             Form::Distance(DistanceProfile::RationalQuadratic { alpha: *alpha, length: known(*length)? })
         }
-        KernelSpec::Laplacian { gamma } => Form::Coordinate(CoordinateProfile::Laplacian { gamma: known(*gamma)? }),
+        KernelSpec::Laplacian { gamma } => {
+            Form::Coordinate(CoordinateProfile::Laplacian { gamma: known(*gamma)? })
+        }
         KernelSpec::Chi2 { gamma } => Form::Coordinate(CoordinateProfile::Chi2 { gamma: known(*gamma)? }),
         KernelSpec::Intersection => Form::Coordinate(CoordinateProfile::Intersection),
         KernelSpec::Map(formulas) => {

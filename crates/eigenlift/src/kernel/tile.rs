@@ -81,7 +81,13 @@ fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
     }
 }
 
-fn evaluate<T: Real>(form: &Form, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+fn evaluate<T: Real>(
+    form: &Form,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+) {
     match form {
         Form::Inner(profile) => {
             inner_products(x, y, out);
@@ -297,7 +303,13 @@ fn coordinates<T: Real>(
 }
 
 /// ⟨φ(x), φ(y)⟩.
-fn mapped<T: Real>(formulas: &[Formula], x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+fn mapped<T: Real>(
+    formulas: &[Formula],
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+) {
     let p = formulas.len();
     let mut row = vec![0.0; x.n_cols()];
     for (points, features) in [(x, &mut work.left), (y, &mut work.right)] {

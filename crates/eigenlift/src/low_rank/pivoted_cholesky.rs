@@ -36,7 +36,13 @@ impl LowRankFactor {
         let (values, rotation) = symmetric_eigen(&inner(self.factor.view(), self.factor.view()))?;
         let kept = values.iter().take_while(|v| **v > share * values[0] && **v > 0.0).count();
         let mut vectors = Matrix::zeros(self.factor.n_rows(), kept);
-        combine(vectors.view_mut(), Onto::Replace, 1.0, self.factor.view(), rotation.view().first_columns(kept));
+        combine(
+            vectors.view_mut(),
+            Onto::Replace,
+            1.0,
+            self.factor.view(),
+            rotation.view().first_columns(kept),
+        );
         let lengths: Vec<f64> = values[..kept].iter().map(|v| 1.0 / v.sqrt()).collect();
         scale_columns(vectors.view_mut(), &lengths);
         Ok((values[..kept].to_vec(), vectors))
@@ -50,7 +56,12 @@ impl LowRankFactor {
 ///
 /// # Errors
 /// When the work is cancelled or the operator fails.
-pub fn pivoted_cholesky(gram: &dyn GramOperator, rank: usize, seed: u64, watch: &Watch) -> Result<LowRankFactor> {
+pub fn pivoted_cholesky(
+    gram: &dyn GramOperator,
+    rank: usize,
+    seed: u64,
+    watch: &Watch,
+) -> Result<LowRankFactor> {
     let n = gram.n_rows();
     let rank = rank.min(n);
     let mut random = Stream::new(seed, Purpose::Pivots);
@@ -113,7 +124,8 @@ fn remaining_corner(
     gram.corner(chosen, corner.view_mut())?;
     for (a, i) in chosen.iter().enumerate() {
         for (b, j) in chosen.iter().enumerate() {
-            let known: f64 = factor.row(*i)[..width].iter().zip(&factor.row(*j)[..width]).map(|(x, y)| x * y).sum();
+            let known: f64 =
+                factor.row(*i)[..width].iter().zip(&factor.row(*j)[..width]).map(|(x, y)| x * y).sum();
             corner[(a, b)] -= known;
         }
     }

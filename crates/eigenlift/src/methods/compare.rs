@@ -51,8 +51,7 @@ pub fn compare(
     watch: &Watch,
 ) -> Result<KernelComparison> {
     let exhibited = [first, second].iter().any(|s| matches!(s, KernelSpec::Map(_)));
-    let kernels =
-        (Kernel::for_points(first, x.into(), seed)?, Kernel::for_points(second, x.into(), seed)?);
+    let kernels = (Kernel::for_points(first, x.into(), seed)?, Kernel::for_points(second, x.into(), seed)?);
     let n = x.n_rows();
     let (mut difference, mut value, mut at) = (0.0f64, 0.0f64, (1, 1));
     for from in (0..n).step_by(BLOCK_ROWS) {
@@ -63,7 +62,11 @@ pub fn compare(
             let gap = (u - v).abs();
             if !gap.is_finite() {
                 return Err(Error::kernel(
-                    format!("kernel values {u} and {v} for rows {} and {}", from + place / n + 1, place % n + 1),
+                    format!(
+                        "kernel values {u} and {v} for rows {} and {}",
+                        from + place / n + 1,
+                        place % n + 1
+                    ),
                     "kernel values must be finite",
                     "Scale the data down or change the kernel's parameters",
                 ));

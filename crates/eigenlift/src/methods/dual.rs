@@ -2,8 +2,8 @@
 
 use super::mercer::RESOLUTION;
 use crate::eigen::{
-    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch, SolveOptions, SolveStats,
-    fix_signs, rank_threshold, rayleigh_ritz,
+    Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
+    SolveOptions, SolveStats, fix_signs, rank_threshold, rayleigh_ritz, residual_floor,
 };
 use crate::error::{Error, Result};
 use crate::low_rank::pivoted_cholesky;
@@ -64,7 +64,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         deflate: Some(ones.view()),
         sketch: sketch.as_ref(),
         tolerance: plan.tolerance,
-        rounding_floor: 4.0 * unit_roundoff * norm_bound / (n as f64).sqrt(),
+        norm_bound,
         max_passes: MAX_PASSES,
         verify: false,
         seed: plan.seed,
@@ -82,7 +82,8 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let rough = certificate.residuals.iter().filter(|r| **r > 1.2 * plan.tolerance).count();
     if rough > 0 {
         warnings.push(format!(
-            "{rough} of {} components are so small that rounding limits their relative residual to {:.1e}",
+            "rounding in {} limits the relative residual of {rough} of {} components to {:.1e}",
+            plan.precision,
             pairs.values.len(),
             certificate.worst_residual()
         ));
@@ -117,13 +118,11 @@ fn certified_pairs(
     };
     let mut spent = SolveStats::default();
     if let Some(draft) = problem.draft {
-        let how = SolveOptions { rounding_floor: 0.0, ..how.clone() };
-        match solver.largest(&Centered::new(draft), wanted, &how) {
+        match solver.largest(&Centered::new(draft), wanted, how) {
             Ok(pairs) => {
                 spent = pairs.stats;
                 let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
-                let holds = pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| *r <= 1.1 * how.tolerance * v.abs());
-                if holds {
+                if holds(gram, &pairs, how, 1.1) {
                     return Ok((pairs, row_means));
                 }
             }
@@ -138,11 +137,33 @@ fn certified_pairs(
         passes: pairs.stats.passes + spent.passes,
         products: pairs.stats.products + spent.products,
     };
-    certify(gram, pairs, plan, how.watch)
+    let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
+    // Beyond the bound 2u‖K‖_F of rounding a residual that does not hold is no convergence.
+    let bound = 2.0 * gram.unit_roundoff() * how.norm_bound;
+    if holds(gram, &pairs, how, 1.5) || pairs.residuals.iter().all(|r| *r <= bound) {
+        return Ok((pairs, row_means));
+    }
+    Err(Error::NotConverged {
+        passes: pairs.stats.passes as f64,
+        residual: pairs.residuals.iter().zip(&pairs.values).map(|(r, v)| r / v.abs()).fold(0.0, f64::max),
+        tolerance: how.tolerance,
+        action: "Loosen the tolerance or ask for fewer components".into(),
+    })
+}
+
+fn holds(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>, share: f64) -> bool {
+    let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
+    let judge = Convergence::new(gram.n_rows(), how.tolerance, largest, how.norm_bound, gram.unit_roundoff());
+    pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| judge.holds(*r, *v, share))
 }
 
 /// One pass over the matrix for [U, 1]: fresh residuals, refined pairs and row means r = K1/n, (K4), (K13).
-fn certify(gram: &dyn GramOperator, pairs: EigenPairs, plan: &Plan, watch: &Watch) -> Result<(EigenPairs, Vec<f64>)> {
+fn certify(
+    gram: &dyn GramOperator,
+    pairs: EigenPairs,
+    plan: &Plan,
+    watch: &Watch,
+) -> Result<(EigenPairs, Vec<f64>)> {
     let (n, k) = (gram.n_rows(), pairs.values.len());
     let u = &pairs.vectors;
     let block = Matrix::from_fn(n, k + 1, |i, j| if j < k { u[(i, j)] } else { 1.0 });
@@ -160,9 +181,11 @@ fn certify(gram: &dyn GramOperator, pairs: EigenPairs, plan: &Plan, watch: &Watc
         let mut order: Vec<usize> = (0..k).collect();
         order.sort_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()));
         vectors = Matrix::from_fn(n, k, |i, j| vectors[(i, order[j])]);
-        (values, residuals) = (order.iter().map(|j| values[*j]).collect(), order.iter().map(|j| residuals[*j]).collect());
+        (values, residuals) =
+            (order.iter().map(|j| values[*j]).collect(), order.iter().map(|j| residuals[*j]).collect());
     }
-    let stats = SolveStats { passes: pairs.stats.passes + 1, products: pairs.stats.products + k + 1, ..pairs.stats };
+    let stats =
+        SolveStats { passes: pairs.stats.passes + 1, products: pairs.stats.products + k + 1, ..pairs.stats };
     Ok((EigenPairs { values, vectors, residuals, stats, ..pairs }, row_means))
 }
 
@@ -193,7 +216,10 @@ fn keep_existing(
     let rank = pairs.values.iter().take_while(|v| exists(**v)).count();
     if rank == 0 {
         return Err(Error::data(
-            format!("a centred Gram matrix whose largest eigenvalue is {:.1e}", pairs.values.first().unwrap_or(&0.0)),
+            format!(
+                "a centred Gram matrix whose largest eigenvalue is {:.1e}",
+                pairs.values.first().unwrap_or(&0.0)
+            ),
             format!("at least one must exceed rounding ({threshold:.1e})"),
             "All samples look the same to this kernel: check for constant columns, or change its parameters",
         ));
@@ -274,8 +300,15 @@ impl LinearOperator for Negated<'_> {
 }
 
 /// The smallest eigenvalue, to three digits or to `resolution`, whichever is coarser.
-pub(crate) fn lowest_eigenvalue(operator: &dyn LinearOperator, how: &SolveOptions<'_>, resolution: f64) -> Result<f64> {
-    let how = SolveOptions { sketch: None, tolerance: 1e-3, rounding_floor: resolution, verify: true, ..how.clone() };
+pub(crate) fn lowest_eigenvalue(
+    operator: &dyn LinearOperator,
+    how: &SolveOptions<'_>,
+    resolution: f64,
+) -> Result<f64> {
+    // The floor of rounding is what the solver takes for converged: raising the norm raises it to the resolution.
+    let unit = residual_floor(operator.n_rows(), 1.0, operator.unit_roundoff());
+    let norm_bound = how.norm_bound.max(resolution / unit);
+    let how = SolveOptions { sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
     let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
     Ok(-pairs.values.first().copied().unwrap_or(0.0))
 }

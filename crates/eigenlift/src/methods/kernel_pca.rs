@@ -195,8 +195,15 @@ impl KernelPca {
         })
     }
 
-    fn solve(&self, similarity: &Similarity, x: &AnySamples, plan: &Plan, engine: &dyn Engine) -> Result<DualSolution> {
-        let draft = if plan.draft { Some(engine.gram(similarity, &x.to_single(), plan.storage)?) } else { None };
+    fn solve(
+        &self,
+        similarity: &Similarity,
+        x: &AnySamples,
+        plan: &Plan,
+        engine: &dyn Engine,
+    ) -> Result<DualSolution> {
+        let draft =
+            if plan.draft { Some(engine.gram(similarity, &x.to_single(), plan.storage)?) } else { None };
         // Why: the matrix itself is passed over once or twice beside a draft, which does not repay storing it.
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
         let gram = engine.gram(similarity, x, storage)?;
@@ -216,7 +223,11 @@ impl KernelPca {
 
     fn check_settings(&self, x: &AnySamples) -> Result<()> {
         if self.n_components == 0 {
-            return Err(Error::setting("0 components", "at least one is needed", "Ask for 2 to draw a picture"));
+            return Err(Error::setting(
+                "0 components",
+                "at least one is needed",
+                "Ask for 2 to draw a picture",
+            ));
         }
         if !(self.tolerance >= SMALLEST_TOLERANCE && self.tolerance < 1.0) {
             return Err(Error::setting(

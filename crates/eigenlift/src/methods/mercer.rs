@@ -59,7 +59,10 @@ impl MercerReport {
                 self.smallest, self.rounding
             ),
             Verdict::NotSymmetric => {
-                format!("not a kernel: k(x,y) and k(y,x) differ by {:.1e} of the largest entry", self.asymmetry)
+                format!(
+                    "not a kernel: k(x,y) and k(y,x) differ by {:.1e} of the largest entry",
+                    self.asymmetry
+                )
             }
             Verdict::Indefinite => format!(
                 "not a Mercer kernel on this data: the most negative eigenvalue is {:.6e} against a largest of {:.6e}; \
@@ -105,19 +108,31 @@ pub(super) fn asymmetry(x: &AnySamples) -> Result<Asymmetry> {
     Ok(worst)
 }
 
-/// Checks a kernel on data: the definition of M8 in words and numbers.
+/// Checks a kernel on data: is its matrix symmetric and positive semi-definite there.
 ///
 /// Cost: a dense decomposition up to 1000 samples; beyond, a few passes for the smallest eigenvalue alone.
 ///
 /// # Errors
 /// When the kernel cannot be computed on the data, and on cancellation.
-pub fn mercer_check(spec: &KernelSpec, x: &AnySamples, engine: &dyn Engine, seed: u64, watch: &Watch) -> Result<MercerReport> {
+pub fn mercer_check(
+    spec: &KernelSpec,
+    x: &AnySamples,
+    engine: &dyn Engine,
+    seed: u64,
+    watch: &Watch,
+) -> Result<MercerReport> {
     let mut result = Err(Error::Cancelled);
     engine.run(&mut || result = check(spec, x, engine, seed, watch));
     result
 }
 
-fn check(spec: &KernelSpec, x: &AnySamples, engine: &dyn Engine, seed: u64, watch: &Watch) -> Result<MercerReport> {
+fn check(
+    spec: &KernelSpec,
+    x: &AnySamples,
+    engine: &dyn Engine,
+    seed: u64,
+    watch: &Watch,
+) -> Result<MercerReport> {
     x.points().check()?;
     let (similarity, asymmetry) = if spec.is_precomputed() {
         (Similarity::Precomputed, asymmetry(x)?.relative)
@@ -141,7 +156,7 @@ fn check(spec: &KernelSpec, x: &AnySamples, engine: &dyn Engine, seed: u64, watc
         deflate: None,
         sketch: None,
         tolerance: 1e-3,
-        rounding_floor: gram.unit_roundoff() * frobenius,
+        norm_bound: frobenius,
         max_passes: 300,
         verify: true,
         seed,

@@ -56,9 +56,13 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
     };
     let double = request.samples.precision() == "f64";
-    let draft = double && solver == Solver::Davidson && request.draftable && request.tolerance >= DRAFT_TOLERANCE;
+    let draft =
+        double && solver == Solver::Davidson && request.draftable && request.tolerance >= DRAFT_TOLERANCE;
     if draft {
-        reasons.push("the tolerance allows iterating in single precision; a last pass in double precision certifies".into());
+        reasons.push(
+            "the tolerance allows iterating in single precision; a last pass in double precision certifies"
+                .into(),
+        );
     }
     let number = if double && !draft { 8 } else { 4 };
     // A copy of the samples in single precision.
@@ -96,11 +100,22 @@ fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
         (Some(limit), _) => (limit, format!("the memory limit given is {}", human_bytes(u128::from(limit)))),
         (None, Some(there)) => {
             let share = (there as f64 * SHARE_OF_AVAILABLE) as u64;
-            (share, format!("{} of memory are free, of which {:.0} % may be used", human_bytes(u128::from(there)), 100.0 * SHARE_OF_AVAILABLE))
+            (
+                share,
+                format!(
+                    "{} of memory are free, of which {:.0} % may be used",
+                    human_bytes(u128::from(there)),
+                    100.0 * SHARE_OF_AVAILABLE
+                ),
+            )
         }
-        (None, None) => {
-            (UNKNOWN_MEMORY, format!("free memory is not known here, so {} are assumed", human_bytes(u128::from(UNKNOWN_MEMORY))))
-        }
+        (None, None) => (
+            UNKNOWN_MEMORY,
+            format!(
+                "free memory is not known here, so {} are assumed",
+                human_bytes(u128::from(UNKNOWN_MEMORY))
+            ),
+        ),
     }
 }
 
@@ -112,9 +127,15 @@ fn choose_solver(request: &Request<'_>, n: usize, k: usize, reasons: &mut Vec<St
     } else if n <= DENSE_SAMPLES {
         (Solver::Dense, format!("{n} samples are few: all eigenpairs are computed directly"))
     } else if k.saturating_mul(5) >= n {
-        (Solver::Dense, format!("{k} components are a large share of {n}: all eigenpairs are computed directly"))
+        (
+            Solver::Dense,
+            format!("{k} components are a large share of {n}: all eigenpairs are computed directly"),
+        )
     } else {
-        (Solver::Davidson, format!("{k} of {n} eigenpairs are wanted: block Davidson finds them in a few passes"))
+        (
+            Solver::Davidson,
+            format!("{k} of {n} eigenpairs are wanted: block Davidson finds them in a few passes"),
+        )
     };
     reasons.push(why);
     solver
@@ -135,12 +156,19 @@ fn choose_storage(
 ) -> Storage {
     let fits = tiles + working <= u128::from(allowed);
     let (storage, why) = match request.storage {
-        _ if request.precomputed => (Storage::Tiled, "the Gram matrix is given and used where it lies".to_string()),
+        _ if request.precomputed => {
+            (Storage::Tiled, "the Gram matrix is given and used where it lies".to_string())
+        }
         Some(storage) => (storage, "whether to store the Gram matrix was asked for".to_string()),
-        None if fits => (Storage::Stored, format!("half the Gram matrix takes {} and fits", human_bytes(tiles))),
+        None if fits => {
+            (Storage::Stored, format!("half the Gram matrix takes {} and fits", human_bytes(tiles)))
+        }
         None => (
             Storage::Tiled,
-            format!("half the Gram matrix would take {}: it is computed anew in each pass", human_bytes(tiles)),
+            format!(
+                "half the Gram matrix would take {}: it is computed anew in each pass",
+                human_bytes(tiles)
+            ),
         ),
     };
     reasons.push(why);
@@ -151,8 +179,10 @@ fn too_big(n: usize, k: usize, needed: u128, allowed: u64, solver: Solver) -> Er
     let action = match solver {
         Solver::Dense => "Leave the choice of solver and storage open, or allow more memory".to_string(),
         Solver::Davidson => {
-            let per_sample = needed / n.max(1) as u128;
-            let most = u128::from(allowed) / per_sample.max(1);
+            let most = u128::from(allowed) * n as u128 / needed.max(1);
+            // Why: few samples go to the dense solver, which needs 32n² bytes.
+            let most =
+                if most > DENSE_SAMPLES as u128 { most } else { most.min((allowed / 32).isqrt().into()) };
             format!("Allow {} or use at most about {most} samples", human_bytes(needed))
         }
     };

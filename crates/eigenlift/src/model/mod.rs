@@ -75,7 +75,13 @@ impl Projection {
         result.map(|()| out)
     }
 
-    fn project_into(&self, engine: &dyn Engine, x: AnyPoints<'_>, out: &mut Matrix<f64>, watch: &Watch) -> Result<()> {
+    fn project_into(
+        &self,
+        engine: &dyn Engine,
+        x: AnyPoints<'_>,
+        out: &mut Matrix<f64>,
+        watch: &Watch,
+    ) -> Result<()> {
         match &self.lift {
             Lift::Kernel { kernel, samples } => {
                 kernel.check_points(x)?;

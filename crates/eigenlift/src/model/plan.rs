@@ -77,7 +77,9 @@ mod storage_name {
         match String::deserialize(d)?.as_str() {
             "stored" => Ok(Storage::Stored),
             "tiled" => Ok(Storage::Tiled),
-            other => Err(serde::de::Error::custom(format!("storage \"{other}\" is neither stored nor tiled"))),
+            other => {
+                Err(serde::de::Error::custom(format!("storage \"{other}\" is neither stored nor tiled")))
+            }
         }
     }
 }
@@ -106,9 +108,17 @@ impl std::fmt::Display for Plan {
         writeln!(f, "samples      {} × {} ({})", self.n_samples, self.n_features, self.precision)?;
         writeln!(f, "kernel       {}", self.kernel)?;
         writeln!(f, "components   {}", self.n_components)?;
-        let precision = if self.draft { "iterations in single precision, certificate in double" } else { "one precision" };
+        let precision = if self.draft {
+            "iterations in single precision, certificate in double"
+        } else {
+            "one precision"
+        };
         writeln!(f, "Gram matrix  {}, {precision}", storage_word(self.storage))?;
-        writeln!(f, "solver       {}, tolerance {:e}, sketch of rank {}", self.solver, self.tolerance, self.sketch_rank)?;
+        writeln!(
+            f,
+            "solver       {}, tolerance {:e}, sketch of rank {}",
+            self.solver, self.tolerance, self.sketch_rank
+        )?;
         writeln!(f, "passes       about {}", self.expected_passes)?;
         let needed = human_bytes(u128::from(self.bytes_needed));
         writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
