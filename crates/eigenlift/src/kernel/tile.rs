@@ -10,6 +10,7 @@ use crate::data::{CsrRef, Points};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef};
 use crate::real::Real;
+use crate::simd::{Vectorised, dispatch};
 use std::sync::Arc;
 
 /// A kernel given as a function of two rows.
@@ -245,17 +246,36 @@ fn robust_centre<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
 }
 
 fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
-    rows.clear();
-    squares.clear();
-    for i in 0..x.n_rows() {
-        let from = rows.len();
-        rows.extend(x.row(i).iter().zip(centre).map(|(v, c)| *v - *c));
-        // Why four sums: one running sum would wait for each addition to finish.
-        let mut sums = [0.0f64; 4];
-        for strip in rows[from..].chunks(4) {
-            sums.iter_mut().zip(strip).for_each(|(s, v)| *s += v.f64() * v.f64());
+    rows.resize(x.n_rows() * x.n_cols(), T::ZERO);
+    squares.resize(x.n_rows(), T::ZERO);
+    dispatch(ShiftTask { x, centre, rows, squares });
+}
+
+struct ShiftTask<'a, T> {
+    x: MatRef<'a, T>,
+    centre: &'a [T],
+    rows: &'a mut [T],
+    squares: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for ShiftTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        const LANES: usize = 8;
+        let d = self.centre.len();
+        for (i, (row, square)) in self.rows.chunks_exact_mut(d.max(1)).zip(self.squares).enumerate() {
+            row.iter_mut().zip(self.x.row(i)).zip(self.centre).for_each(|((r, v), c)| *r = *v - *c);
+            // Why eight sums: they form a vector, and none waits for another.
+            let mut sums = [T::ZERO; LANES];
+            let strips = row.chunks_exact(LANES);
+            let rest: T = strips.remainder().iter().map(|v| *v * *v).sum();
+            for strip in strips {
+                for (sum, v) in sums.iter_mut().zip(strip) {
+                    *sum = v.multiply_add::<FMA>(*v, *sum);
+                }
+            }
+            *square = rest + sums.into_iter().sum::<T>();
         }
-        squares.push(T::of(sums.iter().sum()));
     }
 }
 
