@@ -4,6 +4,7 @@ mod compare;
 mod dual;
 mod kernel_pca;
 mod mercer;
+mod saved;
 mod schedule;
 
 pub use compare::{KernelComparison, compare};

@@ -1,7 +1,10 @@
 //! What a fit leaves behind: the projection y(x) = lift(x)ᵀA − c, the plan it came from, and the file that holds both.
 
+mod file;
 mod plan;
 
+pub(crate) use file::{Array, ModelReader, Number, Numbers, save, shown, write};
+pub use file::{ArrayInfo, FORMAT_VERSION, Header, read_header};
 pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Solver};
 

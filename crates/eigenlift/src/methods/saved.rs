@@ -1,0 +1,373 @@
+//! Kernel PCA as a model file: which arrays it has and what they must satisfy.
+
+use super::FittedKernelPca;
+use crate::data::{AnySamples, Csr, Points, Samples};
+use crate::eigen::{Certificate, Indefinite, Interval};
+use crate::engine::Cpu;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, KernelSpec};
+use crate::matrix::Matrix;
+use crate::model::{
+    Array, FORMAT_VERSION, Header, Lift, ModelReader, Number, Numbers, Projection, save, shown, write,
+};
+use crate::real::Real;
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The method's name in a model file.
+const METHOD: &str = "kpca";
+/// What to do about a file that no version of eigenlift wrote.
+const SAVE_AGAIN: &str = "Save the model again with eigenlift";
+/// Rounding allowed between a number written in words and the same number in an array.
+const WORDS: f64 = 1e-12;
+
+const SAMPLES: &str = "samples";
+const SPARSE_OFFSETS: &str = "samples.offsets";
+const SPARSE_COLUMNS: &str = "samples.columns";
+const SPARSE_VALUES: &str = "samples.values";
+const COEFFICIENTS: &str = "coefficients";
+const OFFSET: &str = "offset";
+const EIGENVALUES: &str = "eigenvalues";
+const RESIDUALS: &str = "residuals";
+const INTERVALS: &str = "intervals";
+const CENTERED_TRACE: &str = "centered_trace";
+const ROUNDING: &str = "rounding";
+/// Arrays that every model has.
+const ALWAYS: [&str; 7] = [CENTERED_TRACE, COEFFICIENTS, EIGENVALUES, INTERVALS, OFFSET, RESIDUALS, ROUNDING];
+
+impl FittedKernelPca {
+    /// Saves the model. The file appears under its name only when it is complete; an older one is then replaced.
+    ///
+    /// The loaded model gives the same scores, bit for bit, and saving it gives the same file.
+    ///
+    /// ```
+    /// use eigenlift::{data, methods::{FittedKernelPca, KernelPca}};
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("iris.safetensors");
+    /// let iris = data::iris()?.samples;
+    /// let model = KernelPca::new(2).fit(iris.clone())?;
+    /// model.save(&path)?;
+    /// let loaded = FittedKernelPca::load(&path)?;
+    /// assert_eq!(loaded.transform(&iris)?, model.transform(&iris)?);
+    /// # Ok::<(), eigenlift::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the kernel is a function, which cannot be saved, or the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        save(path, &self.header()?, &self.arrays())
+    }
+
+    /// Loads a model that [`FittedKernelPca::save`] wrote. Nothing in the file is run; memory is that of the arrays.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no model file, holds another method, was written by a newer version, is
+    /// truncated or damaged, or holds numbers that no fit gives. The message says which.
+    pub fn load(path: &Path) -> Result<FittedKernelPca> {
+        ModelReader::open_file(path, build)
+    }
+
+    /// The bytes of the model file.
+    ///
+    /// # Errors
+    /// When the kernel is a function, which cannot be saved.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        write(&self.header()?, &self.arrays(), &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// The model from the bytes of a model file.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::load`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<FittedKernelPca> {
+        build(&mut ModelReader::from_bytes(bytes)?)
+    }
+
+    fn header(&self) -> Result<Header> {
+        let lift = &self.projection.lift;
+        let kernel = match lift {
+            Lift::Precomputed { .. } => KernelSpec::Precomputed.to_string(),
+            Lift::Kernel { kernel, .. } => match kernel.spec() {
+                Some(spec) => spec.to_string(),
+                None => {
+                    return Err(Error::model(
+                        format!("the kernel {kernel} is a function"),
+                        "a model file holds kernels that can be written down, and no code",
+                        "Write it as expr(…) or map(…), or fit with the precomputed Gram matrix",
+                    ));
+                }
+            },
+        };
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            eigenlift_version: env!("CARGO_PKG_VERSION").into(),
+            method: METHOD.into(),
+            kernel,
+            precision: self.plan.precision.clone(),
+            n_samples: self.n_samples(),
+            n_features: lift.n_features(),
+            n_components: self.n_components(),
+            column_names: self.column_names.clone(),
+            centered_trace: self.centered_trace,
+            rounding: self.certificate.rounding,
+            ties: self.certificate.ties.clone(),
+            stats: self.stats,
+            warnings: self.warnings.clone(),
+            plan: self.plan.clone(),
+            sha256: String::new(),
+            arrays: Vec::new(),
+            header_sha256: String::new(),
+        };
+        // Nothing is written that could not be read again.
+        check_header(&header)?;
+        check_eigenvalues(&self.eigenvalues, self.plan.repair)?;
+        Ok(header)
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        let (n, k) = (self.n_samples(), self.n_components());
+        let Projection { lift, coefficients, offset } = &self.projection;
+        let bounds = self.certificate.intervals.iter().flat_map(|i| [i.low, i.high]).collect();
+        let mut arrays = match lift {
+            Lift::Precomputed { .. } => Vec::new(),
+            Lift::Kernel { samples: AnySamples::F32(x), .. } => sample_arrays(x.points(), Numbers::F32),
+            Lift::Kernel { samples: AnySamples::F64(x), .. } => sample_arrays(x.points(), Numbers::F64),
+        };
+        arrays.extend([
+            Array::f64(COEFFICIENTS, &[n, k], coefficients.as_slice()),
+            Array::f64(OFFSET, &[k], offset),
+            Array::f64(EIGENVALUES, &[k], &self.eigenvalues),
+            Array::f64(RESIDUALS, &[k], &self.certificate.residuals),
+            Array::new(INTERVALS, &[k, 2], Numbers::F64(Cow::Owned(bounds))),
+            Array::f64(CENTERED_TRACE, &[1], std::slice::from_ref(&self.centered_trace)),
+            Array::f64(ROUNDING, &[1], std::slice::from_ref(&self.certificate.rounding)),
+        ]);
+        arrays
+    }
+}
+
+/// Dense samples as they lie in memory; sparse ones as offsets, columns and values.
+fn sample_arrays<'a, T: Real>(
+    points: Points<'a, T>,
+    wrap: fn(Cow<'a, [T]>) -> Numbers<'a>,
+) -> Vec<Array<'a>> {
+    let n = points.n_rows();
+    match points {
+        Points::Dense(rows) => {
+            vec![Array::new(SAMPLES, &[n, rows.n_cols()], wrap(Cow::Borrowed(rows.buffer())))]
+        }
+        Points::Sparse(rows) => {
+            let (mut offsets, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
+            for i in 0..n {
+                let (places, entries) = rows.row(i);
+                columns.extend_from_slice(places);
+                values.extend_from_slice(entries);
+                offsets.push(values.len() as u64);
+            }
+            let entries = values.len();
+            vec![
+                Array::new(SPARSE_OFFSETS, &[n + 1], Numbers::U64(offsets.into())),
+                Array::new(SPARSE_COLUMNS, &[entries], Numbers::U32(columns.into())),
+                Array::new(SPARSE_VALUES, &[entries], wrap(values.into())),
+            ]
+        }
+    }
+}
+
+/// The model from a file whose layout and header are sound.
+fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
+    let header = file.header().clone();
+    if header.method != METHOD {
+        return Err(Error::model(
+            format!("a model of the method {}", shown(&header.method)),
+            format!("here a model of the method {METHOD} is read"),
+            "Give a kernel PCA model, or use a version of eigenlift that knows the method",
+        ));
+    }
+    file.verify()?;
+    check_header(&header)?;
+    let (n, k) = (header.n_samples, header.n_components);
+    let lift = read_lift(file, &header)?;
+    let coefficients = Matrix::from_vec(file.numbers(COEFFICIENTS, &[n, k])?, n, k)?;
+    let offset = file.numbers(OFFSET, &[k])?;
+    let eigenvalues: Vec<f64> = file.numbers(EIGENVALUES, &[k])?;
+    check_eigenvalues(&eigenvalues, header.plan.repair)?;
+    let centered_trace = read_scalar(file, CENTERED_TRACE, header.centered_trace)?;
+    let certificate = read_certificate(file, &header)?;
+    let Header { plan, stats, warnings, column_names, .. } = header;
+    Ok(FittedKernelPca {
+        projection: Projection { lift, coefficients, offset },
+        eigenvalues,
+        centered_trace,
+        certificate,
+        stats,
+        plan,
+        warnings,
+        column_names,
+        engine: Arc::new(Cpu::new(0)?),
+    })
+}
+
+/// Refuses counts that no fit gives, and words that contradict each other.
+fn check_header(header: &Header) -> Result<()> {
+    let Header { n_samples: n, n_features: d, n_components: k, plan, .. } = header;
+    let (n, d, k) = (*n, *d, *k);
+    let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
+    if n < 2 || d == 0 || k == 0 || k >= n {
+        let found = format!("{k} components of {n} samples with {d} features");
+        return bad(
+            found,
+            "there must be at least 2 samples, 1 feature, 1 component, and fewer components than samples",
+        );
+    }
+    if (plan.n_samples, plan.n_features) != (n, d) || plan.n_components < k {
+        let planned =
+            format!("{} of {} samples with {} features", plan.n_components, plan.n_samples, plan.n_features);
+        let found =
+            format!("a plan for {planned} in a model of {k} components of {n} samples with {d} features");
+        return bad(found, "the plan and the model must agree");
+    }
+    if plan.kernel != header.kernel {
+        let found =
+            format!("a plan for the kernel {} in a model of {}", shown(&plan.kernel), shown(&header.kernel));
+        return bad(found, "the plan and the model must agree");
+    }
+    if plan.precision != header.precision || !["f32", "f64"].contains(&&*header.precision) {
+        let found = format!("precision {} planned as {}", shown(&header.precision), shown(&plan.precision));
+        return bad(found, "it must be f32 or f64 and as planned");
+    }
+    if !header.column_names.is_empty() && header.column_names.len() != d {
+        let found = format!("{} column names for {d} features", header.column_names.len());
+        return bad(found, "there must be one for each, or none");
+    }
+    if let Some((first, last)) =
+        header.ties.iter().find(|(first, last)| *first >= k || last <= first || *last > n)
+    {
+        let found = format!("components {first} to {last} named as tied (counted from 0)");
+        return bad(found, &format!("there are {k} components"));
+    }
+    let written = [&header.eigenlift_version, &header.kernel, &plan.engine];
+    let mut texts = written.into_iter().chain(&header.warnings).chain(&plan.reasons);
+    match texts.find(|text| text.contains(char::is_control)) {
+        Some(text) => {
+            bad(format!("the text \"{}\" in the header", shown(text)), "it must not hold control characters")
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whatever was wrong, it is the model file that is wrong.
+fn in_model(what: &str) -> impl Fn(Error) -> Error {
+    move |e| match e {
+        Error::Kernel { found, required, .. } | Error::Data { found, required, .. } => {
+            Error::model(format!("{what}: {found}"), required, SAVE_AGAIN)
+        }
+        other => other,
+    }
+}
+
+fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
+    let wrong = in_model("the kernel in the header cannot be used");
+    let spec: KernelSpec = header.kernel.parse().map_err(&wrong)?;
+    if spec.is_precomputed() {
+        file.expect_only(&ALWAYS)?;
+        if header.n_features != header.n_samples {
+            return Err(Error::model(
+                format!(
+                    "a precomputed kernel with {} features and {} samples",
+                    header.n_features, header.n_samples
+                ),
+                "a row holds one number for each sample",
+                SAVE_AGAIN,
+            ));
+        }
+        return Ok(Lift::Precomputed { n_samples: header.n_samples });
+    }
+    let kernel = Kernel::new(&spec, header.n_features).map_err(&wrong)?;
+    let samples: AnySamples = match &*header.precision {
+        "f32" => read_samples::<f32>(file, header)?.into(),
+        _ => read_samples::<f64>(file, header)?.into(),
+    };
+    kernel.check_points(samples.points()).map_err(in_model("the samples"))?;
+    Ok(Lift::Kernel { kernel, samples })
+}
+
+fn read_samples<T: Real + Number>(file: &mut ModelReader<'_>, header: &Header) -> Result<Samples<T>> {
+    let (n, d) = (header.n_samples, header.n_features);
+    let wrong = in_model("the samples");
+    if file.header().arrays.iter().all(|array| array.name != SPARSE_OFFSETS) {
+        let mut names = ALWAYS.to_vec();
+        names.push(SAMPLES);
+        file.expect_only(&names)?;
+        return Ok(Matrix::from_vec(file.numbers::<T>(SAMPLES, &[n, d])?, n, d).map_err(wrong)?.into());
+    }
+    let mut names = ALWAYS.to_vec();
+    names.extend([SPARSE_OFFSETS, SPARSE_COLUMNS, SPARSE_VALUES]);
+    file.expect_only(&names)?;
+    let entries = file.length(SPARSE_VALUES)?;
+    let offsets: Vec<u64> = file.numbers(SPARSE_OFFSETS, &[n.saturating_add(1)])?;
+    let offsets: Vec<usize> =
+        offsets.into_iter().map(|at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
+    let columns = file.numbers(SPARSE_COLUMNS, &[entries])?;
+    let values = file.numbers(SPARSE_VALUES, &[entries])?;
+    Ok(Csr::new(offsets, columns, values, d).map_err(wrong)?.into())
+}
+
+/// Largest first, none zero; by magnitude when negative ones were flipped, otherwise all positive.
+fn check_eigenvalues(values: &[f64], repair: Indefinite) -> Result<()> {
+    let size = |value: f64| if repair == Indefinite::Flip { value.abs() } else { value };
+    let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
+    if let Some(at) = values.iter().position(|value| size(*value) <= 0.0) {
+        return bad(
+            format!("eigenvalues[{at}] is {}", values[at]),
+            "a component that is kept has an eigenvalue above 0",
+        );
+    }
+    match values.windows(2).position(|pair| size(pair[0]) < size(pair[1])) {
+        Some(at) => bad(
+            format!("eigenvalues[{at}] is {} and the next {}", values[at], values[at + 1]),
+            "eigenvalues must be in descending order",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A single number, which the header also says in words.
+fn read_scalar(file: &mut ModelReader<'_>, name: &str, words: f64) -> Result<f64> {
+    let exact = file.numbers::<f64>(name, &[1])?.first().copied().unwrap_or(f64::NAN);
+    if (exact - words).abs() <= WORDS * exact.abs() {
+        return Ok(exact);
+    }
+    Err(Error::model(
+        format!("{name} is {exact} in its array and {words} in the header"),
+        "both must agree",
+        SAVE_AGAIN,
+    ))
+}
+
+fn read_certificate(file: &mut ModelReader<'_>, header: &Header) -> Result<Certificate> {
+    let k = header.n_components;
+    let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
+    let rounding = read_scalar(file, ROUNDING, header.rounding)?;
+    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[k])?;
+    if let Some(at) = residuals.iter().position(|residual| *residual < 0.0) {
+        return bad(format!("residuals[{at}] is {}", residuals[at]), "a residual is not negative");
+    }
+    if rounding < 0.0 {
+        return bad(format!("rounding is {rounding}"), "a bound on an error is not negative");
+    }
+    let bounds: Vec<f64> = file.numbers(INTERVALS, &[k, 2])?;
+    let intervals: Vec<Interval> =
+        bounds.chunks_exact(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect();
+    if let Some(at) = intervals.iter().position(|interval| interval.low > interval.high) {
+        let Interval { low, high } = intervals[at];
+        return bad(format!("intervals[{at}] runs from {low} to {high}"), "the lower bound comes first");
+    }
+    Ok(Certificate { residuals, intervals, rounding, ties: header.ties.clone() })
+}

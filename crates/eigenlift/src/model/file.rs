@@ -1,0 +1,195 @@
+//! The model file: a header in words and named arrays of numbers, in the safetensors format.
+//!
+//! ```text
+//! 8 bytes   length of the table, little-endian
+//! table     JSON: name, type, shape and place of each array; "__metadata__": {"eigenlift": header as JSON}
+//! arrays    little-endian numbers, row after row, without gaps
+//! ```
+//!
+//! This layer knows headers and named arrays; which arrays a method has is said where the method is saved. Reading
+//! runs no code and allocates no more than the file holds: every size is checked against the file's before use.
+
+mod arrays;
+mod disk;
+mod reader;
+mod writer;
+
+pub(crate) use arrays::{Array, Number, Numbers};
+pub(crate) use disk::save;
+pub(crate) use reader::ModelReader;
+pub(crate) use writer::write;
+
+use super::Plan;
+use crate::eigen::SolveStats;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// Version of the model file that this library writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Under which name the header stands in the metadata of the safetensors file.
+const METADATA_KEY: &str = "eigenlift";
+/// What to do about a file that was damaged.
+const COPY_AGAIN: &str = "Copy the file again from where it came, or save the model again";
+/// What to do about a file that no version of eigenlift wrote.
+const SAVE_AGAIN: &str = "Save the model again with eigenlift";
+
+/// An array of a model file: its name, type and shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayInfo {
+    /// Its name.
+    pub name: String,
+    /// Type of its numbers, such as `F64`.
+    pub dtype: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+}
+
+/// What a model file says in words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the file's format.
+    pub format_version: u32,
+    /// Version of eigenlift that wrote it.
+    pub eigenlift_version: String,
+    /// The method, such as `kpca`.
+    pub method: String,
+    /// The kernel with every parameter known.
+    pub kernel: String,
+    /// Precision of the samples, `f32` or `f64`.
+    pub precision: String,
+    /// Samples the model was fitted on.
+    pub n_samples: usize,
+    /// Numbers that a row must have.
+    pub n_features: usize,
+    /// Components kept.
+    pub n_components: usize,
+    /// Names of the input columns; empty when none were given.
+    pub column_names: Vec<String>,
+    /// tr(K_c): the total variance in feature space times n. The array of that name holds every bit of it.
+    pub centered_trace: f64,
+    /// Bound on the rounding error behind the certificate. The array of that name holds every bit of it.
+    pub rounding: f64,
+    /// Groups of components that are determined only as a subspace, see [`crate::eigen::Certificate::ties`].
+    pub ties: Vec<(usize, usize)>,
+    /// What the solve took.
+    pub stats: SolveStats,
+    /// Sentences a person should read before using the scores.
+    pub warnings: Vec<String>,
+    /// What was decided and why.
+    pub plan: Plan,
+    /// SHA-256 over all arrays in the order of their names: for each `name\0dtype\0[shape]\0`, then its bytes.
+    pub sha256: String,
+    /// The arrays, known from the file's own table when it is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<ArrayInfo>,
+    /// SHA-256 of this header's text with this field, which comes last, empty.
+    pub header_sha256: String,
+}
+
+/// The part of a header that every version has.
+#[derive(Deserialize)]
+struct Preamble {
+    format_version: u32,
+    eigenlift_version: String,
+}
+
+impl Header {
+    /// The header as text, with the checksum of that text in it.
+    fn to_text(&self) -> Result<String> {
+        let bare = Self { arrays: Vec::new(), header_sha256: String::new(), ..self.clone() };
+        let text = serde_json::to_string(&bare).map_err(|e| {
+            Error::model(
+                format!("the header cannot be written as JSON ({e})"),
+                "every number in it must be finite",
+                "Fit the model again",
+            )
+        })?;
+        let digest = hex(&Sha256::digest(text.as_bytes()));
+        let open = text.strip_suffix("\"}").unwrap_or(&text);
+        Ok(format!("{open}{digest}\"}}"))
+    }
+
+    /// Reads and checks the text of a header. The version comes first: a newer header may look different.
+    fn from_text(text: &str) -> Result<Self> {
+        let unreadable = |e: serde_json::Error| {
+            Error::model(
+                format!("the header cannot be read ({e})"),
+                "it must be JSON with the fields of a model's header",
+                SAVE_AGAIN,
+            )
+        };
+        let preamble: Preamble = serde_json::from_str(text).map_err(unreadable)?;
+        let (format, writer) = (preamble.format_version, &preamble.eigenlift_version);
+        if format > FORMAT_VERSION {
+            return Err(Error::model(
+                format!("written by eigenlift {} with format {format}", shown(writer)),
+                format!("this version reads up to {FORMAT_VERSION}"),
+                "Upgrade eigenlift",
+            ));
+        }
+        if format == 0 {
+            return Err(Error::model("format version 0", "versions count from 1", SAVE_AGAIN));
+        }
+        check_header_sum(text)?;
+        serde_json::from_str(text).map_err(unreadable)
+    }
+}
+
+/// Compares the checksum at the end of a header's text with the text before it.
+fn check_header_sum(text: &str) -> Result<()> {
+    const FIELD: &str = "\"header_sha256\":\"";
+    let ending = text.strip_suffix("\"}").and_then(|open| {
+        let (before, sum) = open.split_at_checked(open.len().checked_sub(64)?)?;
+        before.ends_with(FIELD).then_some((before, sum))
+    });
+    let Some((before, sum)) = ending else {
+        return Err(Error::model(
+            "the header does not end with its checksum",
+            "the field header_sha256 is last",
+            COPY_AGAIN,
+        ));
+    };
+    let digest = Sha256::new().chain_update(before.as_bytes()).chain_update(b"\"}").finalize();
+    if hex(&digest) == sum {
+        return Ok(());
+    }
+    Err(Error::model(
+        "the header does not match its checksum",
+        "every letter must be as it was saved, but some were changed or damaged",
+        COPY_AGAIN,
+    ))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Text from a file as it may stand in a message: short, without control characters.
+pub(crate) fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut out: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Reads what a model file says about itself, whatever its method, without reading its arrays.
+///
+/// The header's own checksum is checked, that of the arrays is not: loading the model does that.
+///
+/// ```no_run
+/// let header = eigenlift::model::read_header("model.safetensors".as_ref())?;
+/// println!("{} with {} components", header.method, header.n_components);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+///
+/// # Errors
+/// When the file cannot be read, is no model file, was written by a newer version, or is truncated or damaged.
+pub fn read_header(path: &Path) -> Result<Header> {
+    ModelReader::open_file(path, |reader| Ok(reader.header().clone()))
+}

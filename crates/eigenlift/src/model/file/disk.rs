@@ -1,0 +1,92 @@
+//! Files written whole or not at all.
+
+use super::{Array, Header, write};
+use crate::error::{Error, Result};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many temporary names are tried.
+const ATTEMPTS: usize = 100;
+/// Longest part of the file's name that goes into the temporary one: systems allow names of 255 bytes.
+const NAME_CHARS: usize = 48;
+
+/// A file that is removed unless it gets its final name.
+struct Temporary {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Nothing can be done about a failure here, and the one that led here is reported.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes a model file under a temporary name in the same folder, then gives it its name: whoever reads `path` sees
+/// the old file or the new one, never a part.
+pub(crate) fn save(path: &Path, header: &Header, arrays: &[Array<'_>]) -> Result<()> {
+    let failed = |doing: &'static str| {
+        let path = path.to_path_buf();
+        move |source: std::io::Error| Error::Io { path: path.clone(), doing, source }
+    };
+    let target = real_target(path)?;
+    let (file, mut temporary) = create_beside(&target).map_err(failed("creating a file in its folder"))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    write(header, arrays, &mut |bytes| out.write_all(bytes).map_err(failed("writing the model")))?;
+    let file = out.into_inner().map_err(|e| failed("writing the model")(e.into_error()))?;
+    file.sync_all().map_err(failed("writing the model"))?;
+    drop(file);
+    fs::rename(&temporary.path, &target).map_err(failed("giving the finished model its name"))?;
+    temporary.kept = true;
+    // The rename outlives a power cut only when the folder is flushed too; not every system lets one do that.
+    if let Ok(folder) = File::open(folder_of(&target)) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Where a link points to, so that the link stays; refuses what is there and is no file, such as a folder or a device.
+fn real_target(path: &Path) -> Result<PathBuf> {
+    let failed = |source| Error::Io { path: path.to_path_buf(), doing: "saving the model", source };
+    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    let target = if is_link { fs::canonicalize(path).map_err(failed)? } else { path.to_path_buf() };
+    match fs::metadata(&target) {
+        Ok(there) if !there.is_file() => Err(Error::Io {
+            path: path.to_path_buf(),
+            doing: "saving the model",
+            source: std::io::Error::new(ErrorKind::InvalidInput, "there is a folder or device of that name"),
+        }),
+        _ => Ok(target),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Creates `.NAME.partXXXX`, a name that nothing has yet, with the permissions of any new file.
+fn create_beside(path: &Path) -> std::io::Result<(File, Temporary)> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "the path ends without a file name"));
+    };
+    let short: String = name.to_string_lossy().chars().take(NAME_CHARS).collect();
+    let mut taken = std::io::Error::from(ErrorKind::AlreadyExists);
+    for _ in 0..ATTEMPTS {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = OsString::from(format!(".{short}.part{:x}-{number:x}", std::process::id()));
+        let candidate = folder_of(path).join(name);
+        match OpenOptions::new().write(true).create_new(true).open(&candidate) {
+            Ok(file) => return Ok((file, Temporary { path: candidate, kept: false })),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => taken = e,
+            Err(e) => return Err(e),
+        }
+    }
+    Err(taken)
+}

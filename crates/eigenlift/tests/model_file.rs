@@ -1,0 +1,143 @@
+//! Model files: every bit comes back, and nothing else is taken for one.
+
+use eigenlift::data::{AnySamples, Csr, Samples};
+use eigenlift::eigen::Indefinite;
+use eigenlift::kernel::Kernel;
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{FittedKernelPca, KernelPca};
+use eigenlift::model::{FORMAT_VERSION, read_header};
+use std::path::Path;
+
+/// Rows without any symmetry, the same in each run.
+fn rows(n: usize, d: usize) -> Matrix<f64> {
+    Matrix::from_fn(n, d, |i, j| ((i * 37 + j * 17 + 5) as f64 * 0.7318).sin() * 2.0 + j as f64 * 0.1)
+}
+
+fn single(x: &Matrix<f64>) -> Matrix<f32> {
+    Matrix::from_fn(x.n_rows(), x.n_cols(), |i, j| x[(i, j)] as f32)
+}
+
+fn sparse(n: usize, d: usize) -> Csr<f64> {
+    let x = rows(n, d);
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..n {
+        for j in (0..d).filter(|j| (i * 5 + j * 3) % 4 == 0) {
+            columns.push(j as u32);
+            values.push(x[(i, j)]);
+        }
+        offsets.push(values.len());
+    }
+    Csr::new(offsets, columns, values, d).unwrap()
+}
+
+fn bits(m: &Matrix<f64>) -> Vec<u64> {
+    m.as_slice().iter().map(|x| x.to_bits()).collect()
+}
+
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+}
+
+/// Saves, loads and compares everything that a person can see.
+fn assert_round_trip(model: &FittedKernelPca, new: &AnySamples) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    model.save(&path).unwrap();
+    let loaded = FittedKernelPca::load(&path).unwrap();
+    assert_eq!(bits(&model.transform(new.points()).unwrap()), bits(&loaded.transform(new.points()).unwrap()));
+    assert_eq!(bits(&model.scores()), bits(&loaded.scores()));
+    assert_eq!(bits(model.coefficients()), bits(loaded.coefficients()));
+    assert!(same_bits(model.eigenvalues(), loaded.eigenvalues()));
+    assert!(same_bits(&model.projection().offset, &loaded.projection().offset));
+    assert!(same_bits(&model.explained_variance_ratio(), &loaded.explained_variance_ratio()));
+    assert_eq!(model.total().to_bits(), loaded.total().to_bits());
+    assert_eq!(model.certificate(), loaded.certificate());
+    assert_eq!(model.plan(), loaded.plan());
+    assert_eq!(model.stats(), loaded.stats());
+    assert_eq!(model.warnings(), loaded.warnings());
+    assert_eq!(model.column_names(), loaded.column_names());
+
+    let saved = std::fs::read(&path).unwrap();
+    assert_eq!(saved, model.to_bytes().unwrap());
+    assert_eq!(saved, loaded.to_bytes().unwrap(), "saving what was loaded gives the same file");
+    let again = FittedKernelPca::from_bytes(&saved).unwrap();
+    assert_eq!(bits(&again.transform(new.points()).unwrap()), bits(&model.transform(new.points()).unwrap()));
+    assert_eq!(names_in(folder.path()), ["model.safetensors"], "no temporary file is left");
+
+    let header = read_header(&path).unwrap();
+    assert_eq!(header.method, "kpca");
+    assert_eq!(header.format_version, FORMAT_VERSION);
+    assert_eq!((header.n_samples, header.n_components), (model.n_samples(), model.n_components()));
+    assert_eq!(header.n_features, new.n_cols());
+    assert_eq!(header.plan, *model.plan());
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn spec(text: &str) -> eigenlift::kernel::KernelSpec {
+    text.parse().unwrap()
+}
+
+#[test]
+fn double_precision_comes_back() {
+    let model =
+        KernelPca::new(3).column_names(["a", "b\n", "ü", "d\""].map(String::from).to_vec()).fit(rows(30, 4));
+    assert_round_trip(&model.unwrap(), &rows(7, 4).into());
+}
+
+#[test]
+fn single_precision_comes_back() {
+    let model = KernelPca::new(3).fit(single(&rows(30, 4))).unwrap();
+    assert_round_trip(&model, &single(&rows(7, 4)).into());
+    assert_round_trip(&model, &rows(7, 4).into());
+}
+
+#[test]
+fn sparse_samples_come_back() {
+    let model = KernelPca::new(3).kernel(spec("linear")).fit(Samples::from(sparse(40, 9))).unwrap();
+    assert_round_trip(&model, &Samples::from(sparse(6, 9)).into());
+    assert_round_trip(&model, &rows(6, 9).into());
+    let bytes = model.to_bytes().unwrap();
+    assert!(bytes.len() < 40 * 9 * 8 + 40 * 3 * 8 + 4000, "zeros are not stored");
+}
+
+#[test]
+fn a_precomputed_kernel_comes_back_without_samples() {
+    let x = rows(25, 3);
+    let kernel = Kernel::new(&spec("rbf(gamma=0.3)"), 3).unwrap();
+    let gram = kernel.matrix((&x).into(), (&x).into());
+    let model = KernelPca::new(4).kernel(spec("precomputed")).fit(gram).unwrap();
+    let y = rows(5, 3);
+    assert_round_trip(&model, &kernel.matrix((&y).into(), (&x).into()).into());
+    let bytes = model.to_bytes().unwrap();
+    assert!(safetensors::SafeTensors::deserialize(&bytes).unwrap().tensor("samples").is_err());
+}
+
+#[test]
+fn flipped_eigenvalues_come_back() {
+    let kernel = spec("sigmoid(gamma=0.9, coef0=-1)");
+    let model = KernelPca::new(12).kernel(kernel).repair(Indefinite::Flip).fit(rows(30, 4)).unwrap();
+    assert!(model.eigenvalues().iter().any(|v| *v < 0.0), "{:?}", model.eigenvalues());
+    assert_round_trip(&model, &rows(7, 4).into());
+}
+
+#[test]
+fn formulas_sums_and_ties_come_back() {
+    for kernel in [
+        "expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)",
+        "map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)",
+        "0.5*rbf(gamma=median) + linear*polynomial(degree=2)",
+    ] {
+        let model = KernelPca::new(9).kernel(spec(kernel)).fit(rows(20, 2)).unwrap();
+        assert_round_trip(&model, &rows(3, 2).into());
+    }
+    let square = Matrix::from_vec(vec![1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0], 4, 2).unwrap();
+    let model = KernelPca::new(2).kernel(spec("rbf(gamma=0.5)")).fit(square).unwrap();
+    assert!(!model.certificate().ties.is_empty());
+    assert_round_trip(&model, &rows(3, 2).into());
+}
