@@ -136,7 +136,8 @@ pub(crate) fn components(model: &FittedKernelPca) -> String {
         .collect();
     let heading = ["component", "λ", "nλ", "explained", "cumulative", "residual", "nλ within"];
     let more = model.n_components().saturating_sub(SHOWN_COMPONENTS);
-    let rest = if more > 0 { format!("\n  … and {more} more (all of them with --json)") } else { String::new() };
+    let rest =
+        if more > 0 { format!("\n  … and {more} more (all of them with --json)") } else { String::new() };
     aligned(&heading, &rows) + &rest
 }
 

@@ -28,7 +28,11 @@ const N_FILES: usize = 3;
 pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
     outputs::check(&[], &[Wanted { flag: "--out", path: &args.out, kind: Kind::Table }])?;
     if NAMES[..N_FILES].contains(&args.name.as_str()) {
-        let given = [("--rows", args.rows.is_some()), ("--noise", args.noise.is_some()), ("--seed", args.seed.is_some())];
+        let given = [
+            ("--rows", args.rows.is_some()),
+            ("--noise", args.noise.is_some()),
+            ("--seed", args.seed.is_some()),
+        ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             return Err(Failure::usage(
                 format!("{flag} with the data set {}", args.name),
@@ -78,17 +82,24 @@ fn write_binary(set: &Dataset, path: &Path) -> Result<(), Failure> {
     match (&set.target_name, labels) {
         (Some(name), Some(labels)) => {
             names.push(name.clone());
-            numbers = (0..rows.n_rows()).flat_map(|i| rows.row(i).iter().copied().chain([labels[i]])).collect();
+            numbers =
+                (0..rows.n_rows()).flat_map(|i| rows.row(i).iter().copied().chain([labels[i]])).collect();
         }
         (Some(name), None) => {
             front.push((name, &set.target));
             if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
-                Words::new(false).note("NPY holds numbers alone: the label is not written; NPZ and Parquet hold it");
+                Words::new(false)
+                    .note("NPY holds numbers alone: the label is not written; NPZ and Parquet hold it");
             }
         }
         _ => {}
     }
-    let output =
-        Output { text: &front, names: &names, n_rows: rows.n_rows(), values: &numbers, single_precision: false };
+    let output = Output {
+        text: &front,
+        names: &names,
+        n_rows: rows.n_rows(),
+        values: &numbers,
+        single_precision: false,
+    };
     Ok(write_table(path, &output, None)?)
 }

@@ -69,7 +69,11 @@ fn prepare_folder(folder: &Path) -> Result<(), Failure> {
         let name = entry.map_err(fail)?.file_name();
         if !FILES.iter().any(|own| name == *own) {
             return Err(Failure::usage(
-                format!("the folder {} holds {}, which is not from an earlier demo", folder.display(), name.display()),
+                format!(
+                    "the folder {} holds {}, which is not from an earlier demo",
+                    folder.display(),
+                    name.display()
+                ),
                 "the demo writes only into a new or empty folder, or over its own files",
                 "Choose another folder with --out",
             ));
@@ -92,7 +96,8 @@ impl Demo<'_> {
     fn digits(&mut self, set: &Dataset) -> Result<FittedKernelPca, Failure> {
         let n = set.samples.n_rows();
         self.words.say(format_args!("digits: {n} images of 8 × 8 pixels, {COMPONENTS} components"));
-        let settings = KernelPca::new(COMPONENTS).threads(self.args.threads.into()).column_names(set.columns.clone());
+        let settings =
+            KernelPca::new(COMPONENTS).threads(self.args.threads.into()).column_names(set.columns.clone());
         let (model, seconds) = self.fit(settings, set)?;
         self.seconds.fit = seconds;
         if !self.args.speech.json {
@@ -102,7 +107,7 @@ impl Demo<'_> {
         let carried = Carried { text: Vec::new(), target: target(set) };
         let (written, took) = timed(|| {
             outputs::write_scores(&self.args.out.join("scores.csv"), &carried, &model.scores())?;
-            self.session.watched(true, |_| saved::save(&model, &self.args.out.join("model.safetensors")))
+            saved::save(&model, &self.args.out.join("model.safetensors"), self.session)
         });
         written?;
         self.seconds.write += took;
@@ -133,7 +138,8 @@ impl Demo<'_> {
         let kernel: KernelSpec = "polynomial(degree=2)".parse()?;
         let x = set.samples.points().to_dense::<f64>();
         let columns: Vec<String> = (1..=x.n_rows()).map(|j| format!("row{j}")).collect();
-        let mut text = format!("The worked example: four points, k = (⟨x,y⟩ + 1)²\n\nX\n{}", block(&set.columns, &x));
+        let mut text =
+            format!("The worked example: four points, k = (⟨x,y⟩ + 1)²\n\nX\n{}", block(&set.columns, &x));
         for (name, which) in [("K", Square::Gram), ("K̃ = K − NK − KN + NKN", Square::Centered)] {
             let (_, matrix) = self.session.watched(true, |watch| square(which, &kernel, &x, 0, watch))?;
             text += &format!("\n\n{name}\n{}", block(&columns, &matrix));
@@ -154,10 +160,16 @@ impl Demo<'_> {
     }
 
     /// One figure as SVG and PNG.
-    fn draw(&mut self, name: &'static str, figure: impl FnOnce() -> Result<Figure, Failure>) -> Result<(), Failure> {
+    fn draw(
+        &mut self,
+        name: &'static str,
+        figure: impl FnOnce() -> Result<Figure, Failure>,
+    ) -> Result<(), Failure> {
         let (drawn, took) = timed(|| {
             let figure = figure()?;
-            eigenlift_plot::FORMATS.iter().try_for_each(|e| plot::save(&figure, &self.args.out.join(format!("{name}.{e}"))))
+            eigenlift_plot::FORMATS
+                .iter()
+                .try_for_each(|e| plot::save(&figure, &self.args.out.join(format!("{name}.{e}"))))
         });
         drawn?;
         *self.seconds.plot.get_or_insert(0.0) += took;

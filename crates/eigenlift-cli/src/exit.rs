@@ -16,7 +16,8 @@ const NOT_CONVERGED: u8 = 4;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What is said after Ctrl-C.
-pub(crate) const STOPPED: &str = "interrupted; no file was left half-written. Run the command again to finish it.";
+pub(crate) const STOPPED: &str =
+    "interrupted; no file was left half-written. Run the command again to finish it.";
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]

@@ -87,13 +87,14 @@ fn write_all(
 ) -> Result<Vec<Written>, Failure> {
     let mut files = Vec::new();
     if let Some(path) = &args.model {
-        let (saved, took) = timed(|| session.watched(true, |_| saved::save(model, path)));
+        let (saved, took) = timed(|| saved::save(model, path, session));
         saved?;
         seconds.write += took;
         files.push(Written { path: path.clone(), what: "model" });
     }
     for request in &args.plot {
-        let (drawn, took) = timed(|| plot::write(request, model, input.carried.target.as_ref(), &title(&input.account.path)));
+        let (drawn, took) =
+            timed(|| plot::write(request, model, input.carried.target.as_ref(), &title(&input.account.path)));
         drawn?;
         *seconds.plot.get_or_insert(0.0) += took;
         files.push(Written { path: request.path.clone(), what: plot::name(request.kind) });

@@ -49,7 +49,8 @@ impl Carried {
     /// Names and cells, text columns first, then the target.
     pub(crate) fn columns(&self) -> Vec<(&str, &[String])> {
         let text = self.text.iter().map(|column| (column.name.as_str(), column.values.as_slice()));
-        text.chain(self.target.iter().map(|target| (target.name.as_str(), target.values.as_slice()))).collect()
+        text.chain(self.target.iter().map(|target| (target.name.as_str(), target.values.as_slice())))
+            .collect()
     }
 }
 
@@ -83,7 +84,11 @@ impl Input {
         }
         let constant = constant_columns(&table);
         if !constant.is_empty() && table.n_rows > 1 {
-            warnings.push(format!("{} the same in every row: {}", if constant.len() == 1 { "one column is" } else { "some columns are" }, list(&constant)));
+            warnings.push(format!(
+                "{} the same in every row: {}",
+                if constant.len() == 1 { "one column is" } else { "some columns are" },
+                list(&constant)
+            ));
         }
         let account = DataAccount {
             path: path.to_owned(),
@@ -97,7 +102,12 @@ impl Input {
             ignored: Vec::new(),
             warnings,
         };
-        Self { account, values: table.values, carried: Carried { text: table.text, target: table.target }, seconds }
+        Self {
+            account,
+            values: table.values,
+            carried: Carried { text: table.text, target: table.target },
+            seconds,
+        }
     }
 
     /// Takes the columns that a model was fitted on, in its order.
@@ -161,7 +171,11 @@ impl Input {
         }
         let mut line = format!(
             "read {}: {}, {} of numbers",
-            if account.path == Path::new("-") { "standard input".into() } else { account.path.display().to_string() },
+            if account.path == Path::new("-") {
+                "standard input".into()
+            } else {
+                account.path.display().to_string()
+            },
             counted(account.rows, "row"),
             counted(account.columns, "column")
         );
@@ -173,7 +187,10 @@ impl Input {
         }
         words.say(line);
         if account.dropped_rows > 0 {
-            words.say(format_args!("  {} left out because a cell was missing", counted(account.dropped_rows, "row")));
+            words.say(format_args!(
+                "  {} left out because a cell was missing",
+                counted(account.dropped_rows, "row")
+            ));
         }
         if account.imputed_cells > 0 {
             words.say(format_args!(
@@ -182,7 +199,10 @@ impl Input {
             ));
         }
         if !account.ignored.is_empty() {
-            words.note(format_args!("columns the model does not know were left out: {}", list(&account.ignored)));
+            words.note(format_args!(
+                "columns the model does not know were left out: {}",
+                list(&account.ignored)
+            ));
         }
     }
 }

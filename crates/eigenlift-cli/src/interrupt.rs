@@ -5,12 +5,16 @@ use crate::progress;
 use eigenlift::error::Error;
 use eigenlift::progress::{CancelToken, Watch};
 use std::io::Write;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long watched work may take to notice that it should stop.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The model file that is being written; the library keeps its temporary name to itself.
+static SAVING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// What lives as long as the command: the switch that stops it.
 #[derive(Debug)]
@@ -53,11 +57,39 @@ impl Session {
         self.watched.store(false, Ordering::SeqCst);
         if self.cancel.is_cancelled() { Err(Error::Cancelled.into()) } else { result }
     }
+
+    /// Runs work that writes the model file `path`.
+    pub(crate) fn saving<T>(
+        &self,
+        path: &Path,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let place = |path| *SAVING.lock().unwrap_or_else(PoisonError::into_inner) = path;
+        place(Some(path.to_owned()));
+        let result = work();
+        place(None);
+        result
+    }
+}
+
+/// Removes what the library has written so far of a model, `.NAME.part…` beside it with our process number.
+fn remove_unfinished_model() {
+    let saving = SAVING.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(path) = saving.map(|path| std::fs::canonicalize(&path).unwrap_or(path)) else { return };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mark = format!(".part{:x}-", std::process::id());
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') && name.contains(&mark) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Ends at once without half files.
 fn stop_now() -> ! {
     eigenlift_io::remove_unfinished();
+    remove_unfinished_model();
     let _ = writeln!(std::io::stderr(), "error: {STOPPED}");
     std::process::exit(i32::from(INTERRUPTED))
 }

@@ -22,7 +22,8 @@ pub(crate) enum Kind {
 
 impl Kind {
     fn accepts(self, path: &Path) -> bool {
-        let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
+        let extension =
+            path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
         match self {
             Self::Table => is_standard(path) || Format::from_extension(path).is_some() || is_special(path),
             Self::Model => extension == "safetensors",
@@ -65,7 +66,11 @@ pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failu
     for (i, output) in wanted.iter().enumerate() {
         let name = format!("{} {}", output.flag, output.path.display());
         if !is_standard(output.path) && output.path.is_dir() {
-            return Err(Failure::usage(format!("{name} is a folder"), "an output must be a file", "Add a file name to the path"));
+            return Err(Failure::usage(
+                format!("{name} is a folder"),
+                "an output must be a file",
+                "Add a file name to the path",
+            ));
         }
         if !output.kind.accepts(output.path) {
             let found = match output.path.extension() {
@@ -77,17 +82,30 @@ pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failu
         if is_standard(output.path) {
             continue;
         }
-        let folder = output.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            output.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let found = format!("{name}: the folder {} does not exist", folder.display());
-            return Err(Failure::usage(found, "an output must be in a folder that exists", "Create the folder first"));
+            return Err(Failure::usage(
+                found,
+                "an output must be in a folder that exists",
+                "Create the folder first",
+            ));
         }
         if inputs.iter().any(|input| same_file(input, output.path)) {
-            return Err(Failure::usage(format!("{name} is also an input"), "an output must be another file", "Change the name"));
+            return Err(Failure::usage(
+                format!("{name} is also an input"),
+                "an output must be another file",
+                "Change the name",
+            ));
         }
         if let Some(other) = wanted[..i].iter().find(|other| same_file(other.path, output.path)) {
             let found = format!("{name} and {} {} are the same file", other.flag, other.path.display());
-            return Err(Failure::usage(found, "each output needs a file of its own", "Change one of the names"));
+            return Err(Failure::usage(
+                found,
+                "each output needs a file of its own",
+                "Change one of the names",
+            ));
         }
     }
     Ok(())
@@ -119,7 +137,8 @@ pub(crate) fn score_names(k: usize) -> Vec<String> {
 
 /// Refuses carried columns that are called like scores, before the work starts.
 pub(crate) fn check_names(carried: &Carried, k: usize) -> Result<(), Failure> {
-    let clash = |name: &str| name.strip_prefix("kpca").and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
+    let clash =
+        |name: &str| name.strip_prefix("kpca").and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
     match carried.columns().iter().find(|(name, _)| clash(name)) {
         Some((name, _)) => Err(Failure::Input(format!(
             "the column {name} is carried in front of the scores and is called like one of them; every column needs a name \

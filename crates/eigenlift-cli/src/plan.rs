@@ -35,6 +35,7 @@ pub(crate) fn run(args: &PlanArgs, session: &Session) -> Result<(), Failure> {
     input.say(words);
     let samples = input.take_samples(args.settings.precision)?;
     let settings = settings(&args.settings, &input.account.column_names);
-    let plan = session.watched(args.speech.quiet, |watch| Ok(settings.watch(watch.clone()).plan(&samples)?))?;
+    let plan =
+        session.watched(args.speech.quiet, |watch| Ok(settings.watch(watch.clone()).plan(&samples)?))?;
     if args.speech.json { outputs::print_json(&plan) } else { outputs::print(&plan.to_string()) }
 }

@@ -52,7 +52,11 @@ pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
 }
 
 /// The first two components; the rows in order when there is only one.
-pub(crate) fn draw_scatter(model: &FittedKernelPca, target: Option<&Target>, title: &str) -> Result<Figure, Failure> {
+pub(crate) fn draw_scatter(
+    model: &FittedKernelPca,
+    target: Option<&Target>,
+    title: &str,
+) -> Result<Figure, Failure> {
     let (scores, ratio) = (model.scores(), model.explained_variance_ratio());
     let label = |j: usize| format!("kpca{} ({:.1} % of variance)", j + 1, 100.0 * ratio[j]);
     let x = scores.column(0);
@@ -96,7 +100,11 @@ pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure,
 }
 
 /// The components as functions over the plane, each titled with its eigenvalue nλ.
-pub(crate) fn draw_contours(model: &FittedKernelPca, target: Option<&Target>, title: &str) -> Result<Figure, Failure> {
+pub(crate) fn draw_contours(
+    model: &FittedKernelPca,
+    target: Option<&Target>,
+    title: &str,
+) -> Result<Figure, Failure> {
     let Lift::Kernel { samples, .. } = &model.projection().lift else {
         return Err(Failure::Usage("a precomputed kernel has no plane to draw contours over.".into()));
     };
@@ -131,7 +139,8 @@ pub(crate) fn draw_contours(model: &FittedKernelPca, target: Option<&Target>, ti
 
 /// The range of the values and a margin on each side.
 fn widened(values: &[f64]) -> (f64, f64) {
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
     let margin = if high > low { MARGIN * (high - low) } else { 1.0 };
     (low - margin, high + margin)
 }

@@ -27,7 +27,11 @@ impl Bar {
 
     /// A bar where the end is known, a turning sign where it is not.
     fn enter(&self, stage: &str, total: u64) {
-        let template = if total > 0 { "{msg} [{bar:30}] {pos}/{len} {elapsed}" } else { "{spinner} {msg} {pos} {elapsed}" };
+        let template = if total > 0 {
+            "{msg} [{bar:30}] {pos}/{len} {elapsed}"
+        } else {
+            "{spinner} {msg} {pos} {elapsed}"
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
         }

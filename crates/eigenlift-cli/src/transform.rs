@@ -67,8 +67,12 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
     let (written, write) =
         timed(|| if skip { Ok(()) } else { outputs::write_scores(out, &input.carried, &scores) });
     written?;
-    let files: Vec<Written> =
-        args.out.iter().filter(|path| !outputs::is_standard(path)).map(|path| Written { path: path.clone(), what: "scores" }).collect();
+    let files: Vec<Written> = args
+        .out
+        .iter()
+        .filter(|path| !outputs::is_standard(path))
+        .map(|path| Written { path: path.clone(), what: "scores" })
+        .collect();
     let seconds = Seconds { load, read: input.seconds, transform, write };
     if args.speech.json {
         return outputs::print_json(&TransformAccount {

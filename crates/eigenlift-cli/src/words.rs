@@ -67,7 +67,8 @@ pub(crate) fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let line = |cells: Vec<&str>| {
-        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        let padded: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
         format!("  {}", padded.join("  "))
     };
     let mut lines = vec![line(heading.to_vec())];

@@ -85,8 +85,11 @@ impl Tables<'_> {
 
     /// nλ, λ, share.
     fn values(&self) -> Matrix<f64> {
-        let columns =
-            [self.model.eigenvalues().to_vec(), self.model.variances(), self.model.explained_variance_ratio()];
+        let columns = [
+            self.model.eigenvalues().to_vec(),
+            self.model.variances(),
+            self.model.explained_variance_ratio(),
+        ];
         Matrix::from_fn(self.model.n_components(), columns.len(), |i, j| columns[j][i])
     }
 
@@ -125,8 +128,12 @@ impl Tables<'_> {
     /// One table into a file.
     fn write(&self, what: EigenTable, path: &std::path::Path) -> Result<(), Failure> {
         let (_, names, numbers) = self.table(what);
-        let output =
-            Output { names: &names, n_rows: numbers.n_rows(), values: numbers.as_slice(), ..Output::default() };
+        let output = Output {
+            names: &names,
+            n_rows: numbers.n_rows(),
+            values: numbers.as_slice(),
+            ..Output::default()
+        };
         Ok(write_table(path, &output, None)?)
     }
 }

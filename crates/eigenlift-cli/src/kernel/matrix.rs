@@ -47,8 +47,8 @@ impl Square {
 pub(super) fn run(args: &KernelArgs, which: Square, session: &Session) -> Result<(), Failure> {
     let (input, x) = prepare(args, true)?;
     refuse_large(x.n_rows(), args.machine.memory)?;
-    let (kernel, matrix) =
-        session.watched(args.speech.quiet, |watch| square(which, &args.kernel, &x, args.machine.seed, watch))?;
+    let (kernel, matrix) = session
+        .watched(args.speech.quiet, |watch| square(which, &args.kernel, &x, args.machine.seed, watch))?;
     let words = Words::new(args.speech.quiet);
     words.say(format_args!("kernel {kernel}"));
     if args.speech.json && args.out.is_none() {

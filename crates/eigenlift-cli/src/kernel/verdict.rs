@@ -50,18 +50,19 @@ pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Fail
     let (n, d) = (x.n_rows(), x.n_cols());
     let dimension = args.kernel.dimension(d);
     let few = n <= RANK_SAMPLES && n > 1;
-    let rank = if few {
-        let settings = KernelPca::new(n - 1)
-            .kernel(args.kernel.clone())
-            .seed(args.machine.seed)
-            .threads(args.machine.threads.into())
-            .solver(Solver::Dense);
-        Some(session.watched(args.speech.quiet, |watch| {
-            Ok(settings.watch(watch.clone()).fit(x)?.n_components())
-        })?)
-    } else {
-        None
-    };
+    let rank =
+        if few {
+            let settings = KernelPca::new(n - 1)
+                .kernel(args.kernel.clone())
+                .seed(args.machine.seed)
+                .threads(args.machine.threads.into())
+                .solver(Solver::Dense);
+            Some(session.watched(args.speech.quiet, |watch| {
+                Ok(settings.watch(watch.clone()).fit(x)?.n_components())
+            })?)
+        } else {
+            None
+        };
     if args.speech.json {
         let finite = match dimension {
             Dimension::Finite(count) => u64::try_from(count).ok(),
@@ -78,8 +79,14 @@ pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Fail
             "centered_rank": rank,
         }));
     }
-    let mut lines = vec![format!("kernel {}", args.kernel), format!("{d} features: dimension of the feature space {dimension}")];
-    lines.push("centring removes the constant, where the feature space has one, and leaves a rank of at most n − 1".into());
+    let mut lines = vec![
+        format!("kernel {}", args.kernel),
+        format!("{d} features: dimension of the feature space {dimension}"),
+    ];
+    lines.push(
+        "centring removes the constant, where the feature space has one, and leaves a rank of at most n − 1"
+            .into(),
+    );
     if let Some(rank) = rank {
         lines.push(format!("on these {n} rows: rank {rank} after centring"));
     }
