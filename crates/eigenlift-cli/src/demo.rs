@@ -33,7 +33,7 @@ const FILES: [&str; 9] = [
 /// Components of the digits.
 const COMPONENTS: usize = 10;
 /// The kernel and the number of panels of the toy figure, and a seed whose eigenvalues lie near the printed ones.
-const TOY: (&str, usize, u64) = ("rbf(c=0.1)", 8, 0);
+const TOY: (&str, usize, u64) = ("rbf(c=0.1)", 8, 17);
 
 /// Runs all parts.
 pub(crate) fn run(args: &DemoArgs, session: &Session) -> Result<(), Failure> {
@@ -200,6 +200,7 @@ fn account_of(set: &Dataset) -> DataAccount {
         dropped_rows: 0,
         imputed_cells: 0,
         ignored: Vec::new(),
+        constant_columns: Vec::new(),
         warnings: Vec::new(),
     }
 }

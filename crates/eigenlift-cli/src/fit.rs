@@ -22,6 +22,7 @@ pub(crate) fn run(args: &FitArgs, session: &Session) -> Result<(), Failure> {
     let mut input = Input::read(&args.input)?;
     check_input(args, &input)?;
     input.say(words);
+    input.note_constant_columns(words);
     warn_of_lost_text(args.out.as_deref(), &input.carried, words);
 
     let samples = input.take_samples(args.settings.precision)?;

@@ -26,6 +26,8 @@ pub(crate) struct DataAccount {
     pub(crate) imputed_cells: usize,
     /// Columns of numbers that the model does not know.
     pub(crate) ignored: Vec<String>,
+    /// Columns that are the same in every row.
+    pub(crate) constant_columns: Vec<String>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -83,13 +85,6 @@ impl Input {
             );
         }
         let constant = constant_columns(&table);
-        if !constant.is_empty() && table.n_rows > 1 {
-            warnings.push(format!(
-                "{} the same in every row: {}",
-                if constant.len() == 1 { "one column is" } else { "some columns are" },
-                list(&constant)
-            ));
-        }
         let account = DataAccount {
             path: path.to_owned(),
             rows: table.n_rows,
@@ -100,6 +95,7 @@ impl Input {
             dropped_rows: table.dropped_rows,
             imputed_cells: table.imputed_cells,
             ignored: Vec::new(),
+            constant_columns: constant,
             warnings,
         };
         Self {
@@ -161,6 +157,22 @@ impl Input {
             Precision::F64 => Matrix::from_vec(values, n, d)?.into(),
             Precision::F32 => Matrix::from_vec(values.into_iter().map(|x| x as f32).collect(), n, d)?.into(),
         })
+    }
+
+    /// Says which columns tell the rows apart in nothing.
+    pub(crate) fn note_constant_columns(&self, words: Words) {
+        let constant = &self.account.constant_columns;
+        if !constant.is_empty() && self.account.rows > 1 {
+            words.note(format_args!(
+                "{} the same in every row: {}",
+                if constant.len() == 1 {
+                    "one column is".into()
+                } else {
+                    format!("{} columns are", constant.len())
+                },
+                list(constant)
+            ));
+        }
     }
 
     /// Says what was read; warnings first.

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &PlanArgs, session: &Session) -> Result<(), Failure> {
     let words = Words::new(args.speech.quiet);
     let mut input = Input::read(&args.input)?;
     input.say(words);
+    input.note_constant_columns(words);
     let samples = input.take_samples(args.settings.precision)?;
     let settings = settings(&args.settings, &input.account.column_names);
     let plan =

@@ -43,6 +43,9 @@ pub(crate) fn counted(n: usize, noun: &str) -> String {
 /// A number of bytes as people read it.
 pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if n < 1024 {
+        return format!("{n} bytes");
+    }
     let mut value = n as f64 / 1024.0;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {

@@ -116,7 +116,7 @@ impl Tables<'_> {
             format!("{title}\n{}", block(&names, &numbers))
         };
         let head = format!(
-            "kernel {}\nrank of the centred matrix shown: {} of {} samples; total tr(K̃) = {:.8}",
+            "kernel {}\n{} components of {} samples; total tr(K̃) = {:.8}",
             self.model.plan().kernel,
             self.model.n_components(),
             self.model.n_samples(),

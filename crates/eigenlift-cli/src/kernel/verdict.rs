@@ -7,7 +7,7 @@ use crate::interrupt::Session;
 use crate::outputs;
 use eigenlift::data::AnySamples;
 use eigenlift::engine::Cpu;
-use eigenlift::kernel::Dimension;
+use eigenlift::kernel::{Dimension, KernelSpec};
 use eigenlift::methods::{self, KernelPca, mercer_check};
 use eigenlift::model::Solver;
 use serde_json::json;
@@ -82,15 +82,23 @@ pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Fail
     let mut lines = vec![
         format!("kernel {}", args.kernel),
         format!("{d} features: dimension of the feature space {dimension}"),
+        centred(&args.kernel, dimension, n),
     ];
-    lines.push(
-        "centring removes the constant, where the feature space has one, and leaves a rank of at most n − 1"
-            .into(),
-    );
     if let Some(rank) = rank {
         lines.push(format!("on these {n} rows: rank {rank} after centring"));
     }
     outputs::print(&lines.join("\n"))
+}
+
+/// What centring leaves: a polynomial with coef0 > 0 has the constant among its features, which goes.
+fn centred(kernel: &KernelSpec, dimension: Dimension, n: usize) -> String {
+    let samples = format!("{n} rows leave at most {}", n.saturating_sub(1));
+    match (kernel, dimension) {
+        (KernelSpec::Polynomial { coef0, .. }, Dimension::Finite(count)) if *coef0 > 0.0 => {
+            format!("centring removes the constant: rank at most {}; {samples}", count.saturating_sub(1))
+        }
+        _ => format!("centring removes the constant, where the feature space has one; {samples}"),
+    }
 }
 
 /// Two kernels side by side.
