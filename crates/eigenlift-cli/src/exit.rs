@@ -145,7 +145,10 @@ pub(crate) fn guarded(work: impl FnOnce() -> ExitCode) -> ExitCode {
     static PLACE: Mutex<String> = Mutex::new(String::new());
     let place = || PLACE.lock().unwrap_or_else(PoisonError::into_inner);
     panic::set_hook(Box::new(move |what| {
-        let text = what.payload_as_str().unwrap_or("no message");
+        let payload = what.payload();
+        let text =
+            payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("no message");
         *place() = format!("{text} ({})", what.location().map(ToString::to_string).unwrap_or_default());
     }));
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {

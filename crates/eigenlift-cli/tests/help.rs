@@ -3,7 +3,7 @@
 mod support;
 
 use std::process::Command;
-use support::{EIGENLIFT, Folder};
+use support::{EIGENLIFT, Folder, Run};
 
 /// `[[], ["demo"], …, ["fit", "kpca"], …]`: every command that help lists.
 fn commands(prefix: &[String]) -> Vec<Vec<String>> {
@@ -25,8 +25,10 @@ fn every_example_runs() {
     let folder = Folder::prepared();
     let mut examples = Vec::new();
     for command in commands(&[]) {
+        // The width of a common terminal, where long lines would be broken.
         let help =
-            folder.run(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>()).ok().out;
+            folder.command(&[]).args(&command).arg("--help").env("COLUMNS", "80").output().expect("help");
+        let help = Run::from(help).ok().out.replace("\\\n", " ");
         let own: Vec<String> =
             help.lines().filter(|line| line.starts_with("  eigenlift ")).map(str::to_owned).collect();
         assert!(!own.is_empty(), "{command:?} has no example");

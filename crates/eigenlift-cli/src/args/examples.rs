@@ -1,13 +1,15 @@
-//! Examples shown by `--help`. Tests run every line that starts with two blanks and `eigenlift`.
+//! Examples shown by `--help`. Tests run every line that starts with two blanks and `eigenlift`, with the lines it is
+//! continued on; lines are short enough for a terminal of 80 columns, where clap would otherwise break them.
 
 pub(super) const TOP: &str = "\
 Examples:
   eigenlift demo
   eigenlift data iris --out iris.csv
-  eigenlift fit kpca iris.csv --target species --out scores.csv --model iris.safetensors --plot iris.svg
+  eigenlift fit kpca iris.csv --target species --out scores.csv \\
+      --model iris.safetensors --plot iris.svg
   eigenlift transform iris.safetensors iris.csv --out again.csv
 
-Exit status: 0 done, 1 failure (disk, memory, internal), 2 the command line is wrong, 3 an input is missing or
+Exit status: 0 done, 1 failure (disk, memory, internal), 2 the command line is wrong, 3 an input is missing or \
 unusable, 4 not converged, 130 interrupted.";
 
 pub(super) const DEMO: &str = "\
@@ -20,7 +22,8 @@ The label, where there is one, is the last column (in front when it is text and 
 
 Examples:
   eigenlift data iris --out iris.csv
-  eigenlift data rings --rows 200 --noise 0.05 --seed 7 --out rings.parquet
+  eigenlift data rings --rows 200 --noise 0.05 --seed 7 \\
+      --out rings.parquet
   eigenlift data worked-example";
 
 pub(super) const PLAN: &str = "\
@@ -34,22 +37,27 @@ Examples:
   eigenlift fit kpca --help";
 
 pub(super) const FIT_KPCA: &str = "\
-Data goes to standard output, words to standard error. Columns of text alone and the target are carried in front of
-the scores, which are called kpca1, kpca2, ... With --json the account goes to standard output, so --out must then
+Data goes to standard output, words to standard error. Columns of text alone and the target are carried in front of \
+the scores, which are called kpca1, kpca2, ... With --json the account goes to standard output, so --out must then \
 name a file or be left out.
 
 Examples:
-  eigenlift fit kpca iris.csv --target species --out scores.csv --model iris.safetensors
-  eigenlift fit kpca iris.csv --target species --plot iris.svg --plot scree=scree.png --out scores.parquet
-  eigenlift fit kpca moons.csv --target class --kernel 'rbf(c=0.1)' -k 8 --plot contours=contours.svg --out moons.npy
-  eigenlift fit kpca iris.csv --columns 1-4 --kernel 'polynomial(degree=2)' -k 5 | head -3
+  eigenlift fit kpca iris.csv --target species --out scores.csv \\
+      --model iris.safetensors
+  eigenlift fit kpca iris.csv --target species --out scores.parquet \\
+      --plot iris.svg --plot scree=scree.png
+  eigenlift fit kpca moons.csv --target class --kernel 'rbf(c=0.1)' -k 8 \\
+      --plot contours=contours.svg --out moons.npy
+  eigenlift fit kpca iris.csv --columns 1-4 -k 5 \\
+      --kernel 'polynomial(degree=2)' | head -3
   eigenlift fit kpca - --json < worked.csv";
 
 pub(super) const TRANSFORM: &str = "\
 Columns are matched to the model's by name where both have names; other columns of numbers are left out with a note.
 
 Examples:
-  eigenlift transform iris.safetensors iris.csv --target species --out again.csv
+  eigenlift transform iris.safetensors iris.csv --target species \\
+      --out again.csv
   eigenlift transform iris.safetensors iris.csv --json --quiet";
 
 pub(super) const INSPECT: &str = "\
@@ -60,7 +68,8 @@ Examples:
 pub(super) const KERNEL: &str = "\
 Examples:
   eigenlift kernel eigen worked.csv --kernel 'polynomial(degree=2)'
-  eigenlift kernel check iris.csv --target species --kernel 'sigmoid(gamma=0.1,coef0=-1)'";
+  eigenlift kernel check iris.csv --target species \\
+      --kernel 'sigmoid(gamma=0.1,coef0=-1)'";
 
 pub(super) const KERNEL_GRAM: &str = "\
 Examples:
@@ -74,12 +83,14 @@ Examples:
 pub(super) const KERNEL_EIGEN: &str = "\
 Examples:
   eigenlift kernel eigen worked.csv --kernel 'polynomial(degree=2)'
-  eigenlift kernel eigen worked.csv --kernel 'polynomial(degree=2)' --what alpha --out alpha.csv";
+  eigenlift kernel eigen worked.csv --kernel 'polynomial(degree=2)' \\
+      --what alpha --out alpha.csv";
 
 pub(super) const KERNEL_CHECK: &str = "\
 Examples:
   eigenlift kernel check iris.csv --target species --kernel 'rbf(sigma=1)'
-  eigenlift kernel check iris.csv --target species --kernel 'sigmoid(gamma=0.1,coef0=-1)' --json";
+  eigenlift kernel check iris.csv --target species \\
+      --kernel 'sigmoid(gamma=0.1,coef0=-1)' --json";
 
 pub(super) const KERNEL_DIM: &str = "\
 Examples:
@@ -91,12 +102,16 @@ Examples:
 
 pub(super) const KERNEL_ANGLE: &str = "\
 Examples:
-  eigenlift kernel angle worked.csv --kernel 'rbf(gamma=0.5)' --out angles.csv";
+  eigenlift kernel angle worked.csv --kernel 'rbf(gamma=0.5)' \\
+      --out angles.csv";
 
 pub(super) const KERNEL_COMPARE: &str = "\
 Examples:
-  eigenlift kernel compare worked.csv --kernel 'expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)' --with 'map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)'
-  eigenlift kernel compare worked.csv --kernel 'rbf(sigma=1)' --with 'rbf(gamma=0.5)'";
+  eigenlift kernel compare worked.csv \\
+      --kernel 'expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)' \\
+      --with 'map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)'
+  eigenlift kernel compare worked.csv --kernel 'rbf(sigma=1)' \\
+      --with 'rbf(gamma=0.5)'";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
