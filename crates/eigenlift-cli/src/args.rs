@@ -14,6 +14,8 @@ use eigenlift_io::{Format, Missing};
 use std::path::PathBuf;
 
 const MOST_THREADS: i64 = 1024;
+/// Positions stand among the arguments, whatever heading the flags around them have.
+const NO_HEADING: Option<&'static str> = None;
 
 /// Kernel PCA that is exact, fits the memory there is, and says how far its numbers can be trusted.
 #[derive(Debug, Parser)]
@@ -89,6 +91,7 @@ pub(crate) enum PlanMethod {
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// Table to read: CSV, TSV, NPY, NPZ (FILE.npz:MEMBER) or Parquet; - is standard input
+    #[arg(help_heading = NO_HEADING)]
     pub(crate) data: PathBuf,
     /// Label column, by name or position: kept out of the data, used for colour, carried in front of the scores
     #[arg(long, value_name = "COL")]
@@ -124,8 +127,8 @@ pub(crate) struct SettingArgs {
     /// Components kept; more than there are input columns is normal
     #[arg(short = 'k', long, value_name = "N", default_value = "2", value_parser = values::components)]
     pub(crate) components: usize,
-    /// Kernel: linear, polynomial(degree,gamma,coef0), rbf(gamma|sigma|c), laplacian, exponential, matern, sigmoid,
-    /// cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of these, precomputed
+    /// Kernel: linear, polynomial(degree,gamma,coef0), rbf(gamma|sigma|c), laplacian, exponential, matern,
+    /// rational_quadratic, sigmoid, cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of these, precomputed
     #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)")]
     pub(crate) kernel: KernelSpec,
     /// Relative residual asked for
@@ -219,7 +222,7 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TransformArgs {
     /// Model file written by fit
-    #[arg(help_heading = "Input")]
+    #[arg(help_heading = NO_HEADING)]
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: InputArgs,
