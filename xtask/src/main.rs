@@ -1,2 +1,80 @@
-//! Project tasks.
-fn main() {}
+//! The project's tasks: `cargo xtask test` is everything that must hold before a change is shared.
+#![allow(clippy::print_stdout)]
+
+mod report;
+mod source;
+mod layers;
+mod file_rules;
+mod documents;
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  test     formatting, lints, documentation, tests, doctests, examples and the rules below
+  layers   only the rules that read the sources: module order, file rules, theory labels, links
+  help     this text";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match (arguments.as_slice(), root()) {
+        (["test"], Some(root)) => steps::test(&root),
+        (["layers"], Some(root)) => ExitCode::from(check(&root)),
+        (["help" | "--help" | "-h"], _) => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        (["test" | "layers"], None) => {
+            eprintln!("CARGO_MANIFEST_DIR is not set; it must name the xtask package. Run `cargo xtask …`.");
+            ExitCode::from(2)
+        }
+        ([], _) => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+        (other, _) => {
+            eprintln!("unknown arguments: {}\n\n{USAGE}", other.join(" "));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace.
+///
+/// Why at run time: a target folder may be shared between checkouts, and a path compiled in would point to another one.
+fn root() -> Option<PathBuf> {
+    let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
+    package.parent().map(Path::to_path_buf)
+}
+
+/// Runs every rule that reads files and prints what breaks it. Returns the exit code.
+fn check(root: &Path) -> u8 {
+    match rules(root) {
+        Ok(violations) if violations.is_empty() => {
+            println!("layers, file rules, theory labels and links: no violations");
+            0
+        }
+        Ok(violations) => {
+            violations.iter().for_each(|violation| println!("{violation}"));
+            println!("{} violation(s)", violations.len());
+            1
+        }
+        Err(problem) => {
+            eprintln!("{problem}");
+            1
+        }
+    }
+}
+
+fn rules(root: &Path) -> Result<Vec<report::Violation>, String> {
+    let sources = source::read_workspace(root)?;
+    let mut found = layers::check(&sources);
+    found.extend(file_rules::check(&sources));
+    found.extend(documents::check(root, &sources)?);
+    Ok(found)
+}

@@ -1,1 +1,7 @@
-//! .
+//! What eigenlift's tests share: laws that every implementation must keep, slow and obvious references, problems whose
+//! answer is known, and an operator that counts.
+
+pub mod counting;
+pub mod laws;
+pub mod problems;
+pub mod reference;

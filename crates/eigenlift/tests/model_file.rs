@@ -2,11 +2,19 @@
 
 use eigenlift::data::{AnySamples, Csr, Samples};
 use eigenlift::eigen::Indefinite;
+use eigenlift::error::Error;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
 use eigenlift::model::{FORMAT_VERSION, read_header};
 use std::path::Path;
+
+#[path = "model_file/craft.rs"]
+mod craft;
+#[path = "model_file/hostile.rs"]
+mod hostile;
+
+use craft::{Tap, changed, small};
 
 /// Rows without any symmetry, the same in each run.
 fn rows(n: usize, d: usize) -> Matrix<f64> {
@@ -140,4 +148,131 @@ fn formulas_sums_and_ties_come_back() {
     let model = KernelPca::new(2).kernel(spec("rbf(gamma=0.5)")).fit(square).unwrap();
     assert!(!model.certificate().ties.is_empty());
     assert_round_trip(&model, &rows(3, 2).into());
+}
+
+#[test]
+fn the_file_is_plain_safetensors() {
+    let model = KernelPca::new(2).fit(Samples::from(sparse(12, 5))).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let (_, table) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    assert_eq!(bytes, safetensors::serialize(file.tensors(), table.metadata().clone()).unwrap());
+    let eigenvalues = file.tensor("eigenvalues").unwrap();
+    assert_eq!(eigenvalues.data()[..8], model.eigenvalues()[0].to_le_bytes());
+}
+
+#[test]
+fn a_function_cannot_be_saved() {
+    let kernel = Kernel::from_fn("mine", |x, y| x.iter().zip(y).map(|(a, b)| a * b).sum());
+    let model = KernelPca::new(2).ready_kernel(kernel).fit(rows(10, 2)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let message = model.save(&folder.path().join("m.safetensors")).unwrap_err().to_string();
+    assert!(message.starts_with("the kernel mine is a function; a model file holds"), "{message}");
+    assert!(names_in(folder.path()).is_empty());
+}
+
+#[test]
+fn a_kernel_that_is_ready_and_has_a_description_can_be_saved() {
+    let kernel = Kernel::new(&spec("laplacian(gamma=0.25)"), 3).unwrap();
+    let model = KernelPca::new(2).ready_kernel(kernel).fit(rows(10, 3)).unwrap();
+    assert_round_trip(&model, &rows(4, 3).into());
+}
+
+#[test]
+fn a_failed_save_leaves_everything_as_it_was() {
+    let model = KernelPca::new(2).fit(rows(10, 2)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let missing = model.save(&folder.path().join("nowhere/m.safetensors")).unwrap_err().to_string();
+    assert!(
+        missing.contains("nowhere") && missing.contains("creating a file in its folder failed"),
+        "{missing}"
+    );
+    let taken = folder.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("inside"), "x").unwrap();
+    let message = model.save(&taken).unwrap_err().to_string();
+    assert!(message.contains("there is a folder or device of that name"), "{message}");
+    assert!(model.save(Path::new("/")).is_err());
+    assert!(model.save(Path::new("")).is_err());
+    assert_eq!(names_in(folder.path()), ["taken"]);
+    assert_eq!(names_in(&taken), ["inside"]);
+    // A model that cannot be written leaves the older file alone.
+    let path = folder.path().join("m.safetensors");
+    model.save(&path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let function = Kernel::from_fn("mine", |x, y| x[0] * y[0]);
+    assert!(KernelPca::new(1).ready_kernel(function).fit(rows(10, 2)).unwrap().save(&path).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    // One that can replaces it.
+    KernelPca::new(1).fit(rows(10, 2)).unwrap().save(&path).unwrap();
+    assert_eq!(read_header(&path).unwrap().n_components, 1);
+    assert_eq!(names_in(folder.path()), ["m.safetensors", "taken"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_permissions_devices_and_long_names() {
+    use std::os::unix::fs::PermissionsExt;
+    let model = KernelPca::new(2).fit(rows(10, 2)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link, plain) =
+        (folder.path().join("m"), folder.path().join("link"), folder.path().join("plain"));
+    std::fs::write(&path, "old").unwrap();
+    std::fs::write(&plain, "").unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    model.save(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink(), "the link stays");
+    assert_eq!(std::fs::read(&path).unwrap(), model.to_bytes().unwrap());
+    let mode = |p: &Path| std::fs::metadata(p).unwrap().permissions().mode();
+    assert_eq!(mode(&path), mode(&plain));
+    assert!(model.save(Path::new("/dev/null")).unwrap_err().to_string().contains("folder or device"));
+    let device = FittedKernelPca::load(Path::new("/dev/zero")).unwrap_err().to_string();
+    assert!(device.contains("/dev/zero: a pipe or device; a model is a file"), "{device}");
+    let long = folder.path().join("ü".repeat(120) + ".safetensors");
+    model.save(&long).unwrap();
+    assert!(read_header(&long).is_ok());
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = FittedKernelPca::load(&folder.path().join("none")).unwrap_err();
+    assert!(
+        matches!(missing, Error::Io { .. }) && missing.to_string().contains("none: reading the model failed")
+    );
+    let message = read_header(folder.path()).unwrap_err().to_string();
+    assert!(message.contains(": a folder; a model is a file. Give the path"), "{message}");
+    let table = folder.path().join("data.csv");
+    std::fs::write(&table, "a,b,c\n1,2,3\n").unwrap();
+    let message = FittedKernelPca::load(&table).unwrap_err().to_string();
+    assert!(message.contains("data.csv: not a safetensors file; a model is"), "{message}");
+}
+
+#[test]
+fn a_header_is_read_without_the_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.safetensors");
+    let bytes = small().to_bytes().unwrap().tap(|b| *b.last_mut().unwrap() ^= 1);
+    std::fs::write(&path, &bytes).unwrap();
+    let header = read_header(&path).unwrap();
+    let names: Vec<&str> = header.arrays.iter().map(|a| a.name.as_str()).collect();
+    let all = [
+        "centered_trace",
+        "coefficients",
+        "eigenvalues",
+        "intervals",
+        "offset",
+        "residuals",
+        "rounding",
+        "samples",
+    ];
+    assert_eq!(names, all);
+    assert_eq!((header.arrays[1].dtype.as_str(), &header.arrays[1].shape[..]), ("F64", &[5, 2][..]));
+    assert_eq!(header.kernel, "rbf(gamma=0.5)");
+    let isomap = changed(&small(), |c| c.header["method"] = "isomap".into());
+    std::fs::write(&path, isomap).unwrap();
+    assert_eq!(read_header(&path).unwrap().method, "isomap");
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    let message = read_header(&path).unwrap_err().to_string();
+    assert!(message.contains("m.safetensors: the file should have"), "{message}");
 }

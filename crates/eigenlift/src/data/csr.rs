@@ -92,6 +92,13 @@ impl<'a, T: Real> CsrRef<'a, T> {
         Some(CsrRef { offsets: self.offsets, columns: self.columns, values, n_cols: self.n_cols })
     }
 
+    /// A copy in single precision.
+    pub(super) fn to_single(self) -> Csr<f32> {
+        let all = self.gather(&(0..self.n_rows()).collect::<Vec<_>>());
+        let values = all.values.iter().map(|v| v.f64() as f32).collect();
+        Csr { offsets: all.offsets, columns: all.columns, values, n_cols: all.n_cols }
+    }
+
     /// The rows named, copied.
     pub fn gather(&self, rows: &[usize]) -> Csr<T> {
         let mut out = Csr { offsets: vec![0], columns: Vec::new(), values: Vec::new(), n_cols: self.n_cols };

@@ -134,6 +134,17 @@ impl AnySamples {
         }
     }
 
+    /// The rows in single precision: a copy, or the samples themselves if that is what they are.
+    pub fn to_single(&self) -> AnySamples {
+        match self {
+            Self::F32(s) => Self::F32(s.clone()),
+            Self::F64(s) => Self::F32(match s.points() {
+                Points::Dense(_) => s.points().to_dense::<f32>().into(),
+                Points::Sparse(m) => m.to_single().into(),
+            }),
+        }
+    }
+
     /// `"f32"` or `"f64"`.
     pub fn precision(&self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@
 //! deflated vectors, in every sweep.
 
 use super::orthonormal::{orthonormalise, times};
+use super::rayleigh_ritz::{Refined, rayleigh_ritz};
 use super::{EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, column_norms, combine, inner, scale_columns, symmetric_eigen};
@@ -129,6 +130,7 @@ impl Eigensolver for Davidson {
         let product = run.apply(&start)?;
         basis.append(&start, &product);
         let mut before: Option<Matrix<f64>> = None;
+        let mut progress = Progress::default();
         loop {
             run.stats.iterations += 1;
             let (theta, s) = basis.ritz()?;
@@ -140,16 +142,20 @@ impl Eigensolver for Davidson {
             let done = (0..wanted).all(|i| run.converged(norms[i], theta[i]));
             let open: Vec<usize> =
                 (0..keep).filter(|i| !run.negligible(norms[*i], theta[*i])).take(run.sizes.widest).collect();
-            if done || open.is_empty() {
-                match run.verify(&mut basis, &s, wanted, &theta)? {
+            let stuck = progress.is_stuck(run.worst(&norms, &theta)) && run.at_rounding(&norms[..wanted], theta[0]);
+            if done || stuck || open.is_empty() {
+                match run.finish(&mut basis, &s, &theta[..=wanted.min(theta.len() - 1)], &norms[..wanted], stuck)? {
                     Some(pairs) => return Ok(pairs),
-                    None => before = None,
+                    None => {
+                        before = None;
+                        continue;
+                    }
                 }
-                continue;
             }
             run.check_patience(&norms, &theta)?;
             let new = run.directions(&residual, &open, &theta)?;
-            let s = if basis.width + new.n_cols() > run.sizes.basis { restart(&mut basis, &s, before.as_ref())? } else { s };
+            let full = basis.width + new.n_cols() > run.sizes.basis;
+            let s = if full { restart(&mut basis, &s, before.as_ref())? } else { s };
             let bases: Vec<MatRef<'_, f64>> = how.deflate.into_iter().chain([basis.q()]).collect();
             let mut v = orthonormalise(new, &bases)?;
             if basis.width + v.n_cols() > run.sizes.basis {
@@ -157,10 +163,8 @@ impl Eigensolver for Davidson {
             }
             if v.n_cols() == 0 {
                 // The space is exhausted: what is left is rounding.
-                match run.verify(&mut basis, &s, wanted, &theta)? {
-                    Some(pairs) => return Ok(pairs),
-                    None => return Err(run.gave_up(&norms, &theta)),
-                }
+                let pairs = run.finish(&mut basis, &s, &theta[..=wanted.min(theta.len() - 1)], &norms[..wanted], true)?;
+                return pairs.ok_or_else(|| run.gave_up(&norms, &theta));
             }
             let av = run.apply(&v)?;
             before = Some(Matrix::from_fn(basis.width + v.n_cols(), s.n_cols(), |i, j| {
@@ -168,6 +172,27 @@ impl Eigensolver for Davidson {
             }));
             basis.append(&v, &av);
         }
+    }
+}
+
+/// Notices when residuals no longer fall.
+#[derive(Default)]
+struct Progress {
+    best: Option<f64>,
+    idle: usize,
+}
+
+impl Progress {
+    /// Whether three steps in a row failed to halve the best residual.
+    fn is_stuck(&mut self, residual: f64) -> bool {
+        match self.best {
+            Some(best) if residual > 0.5 * best => self.idle += 1,
+            _ => {
+                self.best = Some(residual);
+                self.idle = 0;
+            }
+        }
+        self.idle >= 3
     }
 }
 
@@ -256,37 +281,44 @@ impl Run<'_> {
         Ok(r)
     }
 
-    /// Forms the Ritz vectors, multiplies them anew, and returns the pairs if the fresh residuals hold too. Otherwise the
-    /// basis is replaced by the fresh vectors and products.
-    fn verify(
+    /// Residuals that a product in this precision cannot beat: 10u·√n·|θ₁| on top of the floor.
+    fn at_rounding(&self, norms: &[f64], largest: f64) -> bool {
+        let n = self.operator.n_rows() as f64;
+        let noise = self.how.rounding_floor + 10.0 * self.operator.unit_roundoff() * n.sqrt() * largest.abs();
+        norms.iter().all(|r| *r <= noise)
+    }
+
+    fn worst(&self, norms: &[f64], theta: &[f64]) -> f64 {
+        let relative = norms.iter().zip(theta).take(self.k).map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE));
+        relative.fold(0.0, f64::max)
+    }
+
+    /// Forms the wanted Ritz vectors. If a fresh product is asked for, multiplies them anew and returns the pairs only if
+    /// the fresh residuals hold too; otherwise the basis is replaced by the fresh vectors and products.
+    fn finish(
         &mut self,
         basis: &mut Basis,
         s: &Matrix<f64>,
-        wanted: usize,
         theta: &[f64],
+        norms: &[f64],
+        at_rounding: bool,
     ) -> Result<Option<EigenPairs>> {
+        let wanted = norms.len();
         let mut vectors = Matrix::zeros(basis.q.n_rows(), wanted);
         combine(vectors.view_mut(), Onto::Replace, 1.0, basis.q(), s.view().first_columns(wanted));
+        let (next, lowest) = (theta.get(wanted).copied(), None);
+        if !self.how.verify {
+            let (values, residuals) = (theta[..wanted].to_vec(), norms.to_vec());
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest, stats: self.stats }));
+        }
         let product = self.apply(&vectors)?;
-        let projected = inner(vectors.view(), product.view());
-        let symmetric =
-            Matrix::from_fn(wanted, wanted, |i, j| 0.5 * (projected[(i, j)] + projected[(j, i)]));
-        let (values, rotation) = symmetric_eigen(&symmetric)?;
-        let vectors = times(&vectors, &rotation);
-        let product = times(&product, &rotation);
-        let mut residual = product.clone();
-        let mut scaled = vectors.clone();
-        scale_columns(scaled.view_mut(), &values);
-        residual.as_mut_slice().iter_mut().zip(scaled.as_slice()).for_each(|(r, v)| *r -= v);
-        let residuals = column_norms(residual.view());
+        let Refined { values, vectors, product, residuals } = rayleigh_ritz(&vectors, &product)?;
         // Allowance of one tenth: products kept in the basis drift from fresh ones by rounding.
         let holds = (0..wanted).all(|i| self.converged(residuals[i] / 1.1, values[i]));
-        let exhausted = self.stats.passes >= self.how.max_passes;
-        if holds {
-            let next = theta.get(wanted).copied();
-            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest: None, stats: self.stats }));
+        if holds || (at_rounding && self.at_rounding(&residuals, values[0])) {
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest, stats: self.stats }));
         }
-        if exhausted {
+        if self.stats.passes >= self.how.max_passes {
             return Err(self.gave_up(&residuals, &values));
         }
         basis.reset(&vectors, &product);
@@ -298,10 +330,9 @@ impl Run<'_> {
     }
 
     fn gave_up(&self, norms: &[f64], theta: &[f64]) -> Error {
-        let worst = norms.iter().zip(theta).take(self.k).map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE));
         Error::NotConverged {
             passes: self.stats.passes as f64,
-            residual: worst.fold(0.0, f64::max),
+            residual: self.worst(norms, theta),
             tolerance: self.how.tolerance,
             action: "Loosen the tolerance, ask for fewer components, or use double precision".into(),
         }

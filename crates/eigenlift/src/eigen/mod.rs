@@ -4,12 +4,14 @@ mod certificate;
 mod davidson;
 mod dense;
 mod orthonormal;
+mod rayleigh_ritz;
 mod spectrum;
 
 pub use certificate::{Certificate, Interval};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
+pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold};
 
 use crate::error::Result;
@@ -39,6 +41,9 @@ pub struct SolveOptions<'a> {
     pub rounding_floor: f64,
     /// Passes over the matrix after which the solver gives up.
     pub max_passes: usize,
+    /// Whether residuals come from one more product, made for this purpose alone. A caller that makes that product itself
+    /// may leave it out.
+    pub verify: bool,
     /// Seed of random start vectors.
     pub seed: u64,
     /// Who is told, and who may stop it.
@@ -52,7 +57,7 @@ pub struct EigenPairs {
     pub values: Vec<f64>,
     /// Unit eigenvectors as columns.
     pub vectors: Matrix<f64>,
-    /// ‖Av − θv‖ of each pair, from a product made for this purpose alone.
+    /// ‖Av − θv‖ of each pair.
     pub residuals: Vec<f64>,
     /// Estimate of the eigenvalue after the last, when one is known.
     pub next: Option<f64>,

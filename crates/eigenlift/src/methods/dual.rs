@@ -1,14 +1,15 @@
 //! The dual recipe: eigenpairs of a centred Gram matrix, with their certificate.
 
+use super::mercer::RESOLUTION;
 use crate::eigen::{
-    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Sketch, SolveOptions, SolveStats, fix_signs,
-    rank_threshold,
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch, SolveOptions, SolveStats,
+    fix_signs, rank_threshold, rayleigh_ritz,
 };
 use crate::error::{Error, Result};
 use crate::low_rank::pivoted_cholesky;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::model::{Plan, Solver};
-use crate::operator::{Centered, GramOperator, GramSummary, LinearOperator};
+use crate::operator::{Centered, GramOperator, LinearOperator};
 use crate::progress::Watch;
 
 /// Passes after which the iteration gives up.
@@ -22,54 +23,147 @@ pub(crate) struct DualSolution {
     pub(crate) values: Vec<f64>,
     /// Unit eigenvectors over samples, signs fixed.
     pub(crate) vectors: Matrix<f64>,
+    /// rᵢ = (1/n) Σⱼ Kᵢⱼ.
+    pub(crate) row_means: Vec<f64>,
+    /// tr(K_c).
+    pub(crate) centered_trace: f64,
     pub(crate) certificate: Certificate,
-    pub(crate) summary: GramSummary,
     pub(crate) stats: SolveStats,
     pub(crate) warnings: Vec<String>,
 }
 
+/// The Gram matrix, and perhaps a cheaper version of it in single precision to iterate on.
+pub(crate) struct DualProblem<'a> {
+    pub(crate) gram: &'a dyn GramOperator,
+    pub(crate) draft: Option<&'a dyn GramOperator>,
+    /// Whether the matrix is known to be positive semi-definite.
+    pub(crate) known_valid: bool,
+}
+
 /// Solves K_c v = θv for the plan's number of components, (K5).
-pub(crate) fn solve(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
+///
+/// The iteration runs on the draft where there is one. A last pass over the matrix itself gives the certificate; if the
+/// tolerance does not hold there, the iteration goes on with the matrix itself.
+pub(crate) fn solve(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
+    // Why: a kernel value that is not finite spoils every later number; the pass that names it runs only then.
+    let named = |error: Error| match error {
+        Error::NotConverged { .. } => problem.gram.summary(watch).err().unwrap_or(error),
+        other => other,
+    };
+    solve_finite(problem, plan, watch).map_err(named)
+}
+
+fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
+    let gram = problem.gram;
     let n = gram.n_rows();
-    let summary = gram.summary(watch)?;
-    let frobenius = summary.squared_norm.sqrt();
     let unit_roundoff = gram.unit_roundoff();
+    let (trace, norm_bound) = size(problem, watch)?;
     let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
-    let operator = Centered::new(gram);
-    let sketch = sketch(gram, plan, watch)?;
+    let sketch = sketch(problem.draft.unwrap_or(gram), plan, watch)?;
     let how = SolveOptions {
         deflate: Some(ones.view()),
         sketch: sketch.as_ref(),
         tolerance: plan.tolerance,
-        rounding_floor: unit_roundoff * frobenius,
+        rounding_floor: 4.0 * unit_roundoff * norm_bound / (n as f64).sqrt(),
         max_passes: MAX_PASSES,
+        verify: false,
         seed: plan.seed,
         watch,
     };
-    let solver: Box<dyn Eigensolver> = match plan.solver {
-        Solver::Dense => Box::new(Dense { by_magnitude: plan.repair == Indefinite::Flip }),
-        Solver::Davidson => Box::new(Davidson),
-    };
-    let wanted = plan.n_components.min(n.saturating_sub(1));
-    let mut pairs = solver.largest(&operator, wanted, &how)?;
+    let (mut pairs, row_means) = certified_pairs(problem, plan, &how)?;
+    let centered_trace = trace - row_means.iter().sum::<f64>();
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
-    let threshold = rank_threshold(n, largest, frobenius, unit_roundoff);
+    let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
-    negative_policy(&operator, plan, &how, &pairs, threshold, &mut warnings)?;
-    let mut certificate = Certificate::new(&pairs, unit_roundoff * frobenius);
+    negative_policy(&Centered::new(gram), plan, &how, &pairs, threshold, &mut warnings)?;
+    let mut certificate = Certificate::new(&pairs, unit_roundoff * norm_bound);
     keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
-    let rough = certificate.residuals.iter().filter(|r| **r > plan.tolerance * 1.2).count();
+    let rough = certificate.residuals.iter().filter(|r| **r > 1.2 * plan.tolerance).count();
     if rough > 0 {
         warnings.push(format!(
-            "{rough} of {} components are so small that rounding limits their residual to {:.1e}",
+            "{rough} of {} components are so small that rounding limits their relative residual to {:.1e}",
             pairs.values.len(),
             certificate.worst_residual()
         ));
     }
     warnings.extend(certificate.tie_sentences());
     let EigenPairs { values, vectors, stats, .. } = pairs;
-    Ok(DualSolution { values, vectors, certificate, summary, stats, warnings })
+    Ok(DualSolution { values, vectors, row_means, centered_trace, certificate, stats, warnings })
+}
+
+/// tr K, and an upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.
+fn size(problem: &DualProblem<'_>, watch: &Watch) -> Result<(f64, f64)> {
+    let mut diagonal = vec![0.0; problem.gram.n_rows()];
+    problem.gram.diagonal(&mut diagonal)?;
+    let trace: f64 = diagonal.iter().sum();
+    if problem.known_valid && trace.is_finite() {
+        return Ok((trace, trace));
+    }
+    Ok((trace, problem.gram.summary(watch)?.squared_norm.sqrt()))
+}
+
+/// Eigenpairs whose residuals come from a product with the matrix itself, and its row means.
+fn certified_pairs(
+    problem: &DualProblem<'_>,
+    plan: &Plan,
+    how: &SolveOptions<'_>,
+) -> Result<(EigenPairs, Vec<f64>)> {
+    let gram = problem.gram;
+    let wanted = plan.n_components.min(gram.n_rows().saturating_sub(1));
+    let solver: Box<dyn Eigensolver> = match plan.solver {
+        Solver::Dense => Box::new(Dense { by_magnitude: plan.repair == Indefinite::Flip }),
+        Solver::Davidson => Box::new(Davidson),
+    };
+    let mut spent = SolveStats::default();
+    if let Some(draft) = problem.draft {
+        let how = SolveOptions { rounding_floor: 0.0, ..how.clone() };
+        match solver.largest(&Centered::new(draft), wanted, &how) {
+            Ok(pairs) => {
+                spent = pairs.stats;
+                let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
+                let holds = pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| *r <= 1.1 * how.tolerance * v.abs());
+                if holds {
+                    return Ok((pairs, row_means));
+                }
+            }
+            // Single precision did not get there; double precision may.
+            Err(Error::NotConverged { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let mut pairs = solver.largest(&Centered::new(gram), wanted, how)?;
+    pairs.stats = SolveStats {
+        iterations: pairs.stats.iterations + spent.iterations,
+        passes: pairs.stats.passes + spent.passes,
+        products: pairs.stats.products + spent.products,
+    };
+    certify(gram, pairs, plan, how.watch)
+}
+
+/// One pass over the matrix for [U, 1]: fresh residuals, refined pairs and row means r = K1/n, (K4), (K13).
+fn certify(gram: &dyn GramOperator, pairs: EigenPairs, plan: &Plan, watch: &Watch) -> Result<(EigenPairs, Vec<f64>)> {
+    let (n, k) = (gram.n_rows(), pairs.values.len());
+    let u = &pairs.vectors;
+    let block = Matrix::from_fn(n, k + 1, |i, j| if j < k { u[(i, j)] } else { 1.0 });
+    let mut product = Matrix::zeros(n, k + 1);
+    gram.apply(block.view(), product.view_mut(), watch)?;
+    let row_means: Vec<f64> = (0..n).map(|i| product[(i, k)] / n as f64).collect();
+    let grand_mean = row_means.iter().sum::<f64>() / n as f64;
+    let sums: Vec<f64> = (0..k).map(|j| (0..n).map(|i| u[(i, j)]).sum()).collect();
+    let along: Vec<f64> = (0..k).map(|j| (0..n).map(|i| row_means[i] * u[(i, j)]).sum()).collect();
+    let centred = Matrix::from_fn(n, k, |i, j| {
+        product[(i, j)] - along[j] - row_means[i] * sums[j] + grand_mean * sums[j]
+    });
+    let Refined { mut values, mut vectors, mut residuals, .. } = rayleigh_ritz(u, &centred)?;
+    if plan.repair == Indefinite::Flip {
+        let mut order: Vec<usize> = (0..k).collect();
+        order.sort_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()));
+        vectors = Matrix::from_fn(n, k, |i, j| vectors[(i, order[j])]);
+        (values, residuals) = (order.iter().map(|j| values[*j]).collect(), order.iter().map(|j| residuals[*j]).collect());
+    }
+    let stats = SolveStats { passes: pairs.stats.passes + 1, products: pairs.stats.products + k + 1, ..pairs.stats };
+    Ok((EigenPairs { values, vectors, residuals, stats, ..pairs }, row_means))
 }
 
 fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<Sketch>> {
@@ -127,7 +221,10 @@ fn negative_policy(
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     let lowest = match (pairs.lowest, plan.repair) {
-        (None, Indefinite::Refuse) => Some(lowest_eigenvalue(operator, how, threshold)?),
+        (None, Indefinite::Refuse) => {
+            let largest = pairs.values.first().copied().unwrap_or(0.0);
+            Some(lowest_eigenvalue(operator, how, threshold.max(RESOLUTION * largest.abs()))?)
+        }
         (lowest, _) => lowest,
     };
     let Some(lowest) = lowest.filter(|l| *l < -10.0 * threshold) else { return Ok(()) };
@@ -178,7 +275,7 @@ impl LinearOperator for Negated<'_> {
 
 /// The smallest eigenvalue, to three digits or to `resolution`, whichever is coarser.
 pub(crate) fn lowest_eigenvalue(operator: &dyn LinearOperator, how: &SolveOptions<'_>, resolution: f64) -> Result<f64> {
-    let how = SolveOptions { sketch: None, tolerance: 1e-3, rounding_floor: resolution, ..how.clone() };
+    let how = SolveOptions { sketch: None, tolerance: 1e-3, rounding_floor: resolution, verify: true, ..how.clone() };
     let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
     Ok(-pairs.values.first().copied().unwrap_or(0.0))
 }

@@ -1,6 +1,6 @@
 //! Kernel PCA.
 
-use super::dual;
+use super::dual::{self, DualProblem, DualSolution};
 use super::schedule::{self, Request};
 use crate::data::{AnyPoints, AnySamples};
 use crate::eigen::{Certificate, Indefinite, SolveStats};
@@ -166,9 +166,7 @@ impl KernelPca {
         let (similarity, plan) = self.prepare(&x, &*engine)?;
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || {
-            result = engine
-                .gram(&similarity, &x, plan.storage)
-                .and_then(|gram| dual::solve(&*gram, &plan, &self.watch));
+            result = self.solve(&similarity, &x, &plan, &*engine);
         });
         let solution = result?;
         let k = solution.values.len();
@@ -178,7 +176,7 @@ impl KernelPca {
             solution.vectors[(i, j)] * value.signum() / value.abs().sqrt()
         });
         let offset = (0..k)
-            .map(|j| solution.summary.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
+            .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
             .collect();
         let lift = match similarity {
             Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
@@ -187,7 +185,7 @@ impl KernelPca {
         Ok(FittedKernelPca {
             projection: Projection { lift, coefficients, offset },
             eigenvalues: solution.values,
-            centered_trace: solution.summary.centered_trace(),
+            centered_trace: solution.centered_trace,
             certificate: solution.certificate,
             stats: solution.stats,
             plan,
@@ -195,6 +193,18 @@ impl KernelPca {
             column_names: self.column_names.clone(),
             engine,
         })
+    }
+
+    fn solve(&self, similarity: &Similarity, x: &AnySamples, plan: &Plan, engine: &dyn Engine) -> Result<DualSolution> {
+        let draft = if plan.draft { Some(engine.gram(similarity, &x.to_single(), plan.storage)?) } else { None };
+        // Why: the matrix itself is passed over once or twice beside a draft, which does not repay storing it.
+        let storage = if plan.draft { Storage::Tiled } else { plan.storage };
+        let gram = engine.gram(similarity, x, storage)?;
+        let known_valid = match similarity {
+            Similarity::Kernel(kernel) => kernel.spec().and_then(KernelSpec::is_mercer) == Some(true),
+            Similarity::Precomputed => false,
+        };
+        dual::solve(&DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid }, plan, &self.watch)
     }
 
     fn running_engine(&self) -> Result<Arc<dyn Engine>> {
@@ -253,6 +263,7 @@ impl KernelPca {
             samples: x,
             kernel,
             precomputed,
+            draftable: matches!(&similarity, Similarity::Kernel(kernel) if kernel.spec().is_some()),
             n_components: self.n_components,
             tolerance: self.tolerance,
             seed: self.seed,

@@ -2,7 +2,7 @@
 
 use super::dual::lowest_eigenvalue;
 use crate::data::AnySamples;
-use crate::eigen::{Dense, Eigensolver, SolveOptions, rank_threshold};
+use crate::eigen::{Davidson, Dense, Eigensolver, SolveOptions, rank_threshold};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage, stored_bytes};
@@ -12,6 +12,8 @@ use serde::Serialize;
 
 /// Up to this many samples all eigenvalues are computed.
 const ALL_EIGENVALUES: usize = 1000;
+/// Beyond that, the smallest eigenvalue is found to this share of the largest.
+pub(super) const RESOLUTION: f64 = 1e-6;
 /// Matrices up to this size are stored while the smallest eigenvalue is looked for.
 const STORED_BYTES: u128 = 1 << 31;
 
@@ -38,7 +40,7 @@ pub struct MercerReport {
     pub largest: f64,
     /// Smallest eigenvalue of K; its three leading digits when `exact` is false.
     pub smallest: f64,
-    /// Eigenvalues of magnitude up to this are rounding.
+    /// Eigenvalues of magnitude up to this count as zero: rounding, or 1e-6 of the largest when `exact` is false.
     pub rounding: f64,
     /// Number of negative eigenvalues beyond rounding, when all were computed.
     pub n_negative: Option<usize>,
@@ -141,6 +143,7 @@ fn check(spec: &KernelSpec, x: &AnySamples, engine: &dyn Engine, seed: u64, watc
         tolerance: 1e-3,
         rounding_floor: gram.unit_roundoff() * frobenius,
         max_passes: 300,
+        verify: true,
         seed,
         watch,
     };
@@ -151,11 +154,11 @@ fn check(spec: &KernelSpec, x: &AnySamples, engine: &dyn Engine, seed: u64, watc
         let negative = pairs.values.iter().filter(|v| **v < -rounding).count();
         (pairs.values[0], pairs.values[n - 1], Some(negative))
     } else {
-        let largest = crate::eigen::Davidson.largest(&*gram, 1, &how)?.values[0];
-        let resolution = 10.0 * rank_threshold(n, largest, frobenius, gram.unit_roundoff());
-        (largest, lowest_eigenvalue(&*gram, &how, resolution)?, None)
+        let largest = Davidson.largest(&*gram, 1, &how)?.values[0];
+        (largest, lowest_eigenvalue(&*gram, &how, RESOLUTION * largest.abs())?, None)
     };
     let rounding = rank_threshold(n, largest, frobenius, gram.unit_roundoff());
+    let rounding = if exact { rounding } else { rounding.max(RESOLUTION * largest.abs()) };
     let verdict = if asymmetry > 1e-8 {
         Verdict::NotSymmetric
     } else if smallest < -10.0 * rounding {

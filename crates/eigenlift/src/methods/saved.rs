@@ -49,7 +49,7 @@ impl FittedKernelPca {
     /// let model = KernelPca::new(2).fit(iris.clone())?;
     /// model.save(&path)?;
     /// let loaded = FittedKernelPca::load(&path)?;
-    /// assert_eq!(loaded.transform(&iris)?, model.transform(&iris)?);
+    /// assert_eq!(loaded.transform(iris.points())?, model.transform(iris.points())?);
     /// # Ok::<(), eigenlift::error::Error>(())
     /// ```
     ///

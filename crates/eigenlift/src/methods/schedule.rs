@@ -9,6 +9,8 @@ use crate::model::{Plan, Solver, human_bytes};
 
 /// Up to this many samples all eigenpairs are computed directly.
 const DENSE_SAMPLES: usize = 512;
+/// Tolerances from this on can be met by iterating in single precision.
+const DRAFT_TOLERANCE: f64 = 1e-7;
 /// Largest sketch that a solver starts from.
 const WIDEST_SKETCH: usize = 800;
 /// Share of the memory that can be had which a fit allows itself.
@@ -21,6 +23,8 @@ pub(crate) struct Request<'a> {
     pub(crate) samples: &'a AnySamples,
     pub(crate) kernel: String,
     pub(crate) precomputed: bool,
+    /// Whether the kernel can be computed in single precision.
+    pub(crate) draftable: bool,
     pub(crate) n_components: usize,
     pub(crate) tolerance: f64,
     pub(crate) seed: u64,
@@ -51,7 +55,14 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         // Q and AQ, four blocks in flight; the factor and the sketch's vectors.
         Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
     };
-    let number = if request.samples.precision() == "f32" { 4 } else { 8 };
+    let double = request.samples.precision() == "f64";
+    let draft = double && solver == Solver::Davidson && request.draftable && request.tolerance >= DRAFT_TOLERANCE;
+    if draft {
+        reasons.push("the tolerance allows iterating in single precision; a last pass in double precision certifies".into());
+    }
+    let number = if double && !draft { 8 } else { 4 };
+    // A copy of the samples in single precision.
+    let working = working + if draft { n as u128 * d as u128 * 4 } else { 0 };
     let tiles = if request.precomputed { 0 } else { stored_bytes(n, number) };
     let storage = choose_storage(request, tiles, working, allowed, &mut reasons);
     let needed = working + if storage == Storage::Stored { tiles } else { 0 };
@@ -64,11 +75,12 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         n_components: request.n_components,
         kernel: request.kernel.clone(),
         precision: request.samples.precision().into(),
+        draft,
         storage,
         solver,
         repair: request.repair,
         sketch_rank,
-        expected_passes: if solver == Solver::Dense { 2 } else { 7 },
+        expected_passes: if solver == Solver::Dense { 2 } else { 6 },
         tolerance: request.tolerance,
         seed: request.seed,
         engine: engine.name(),

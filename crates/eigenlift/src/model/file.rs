@@ -193,3 +193,88 @@ pub(crate) fn shown(text: &str) -> String {
 pub fn read_header(path: &Path) -> Result<Header> {
     ModelReader::open_file(path, |reader| Ok(reader.header().clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eigen::Indefinite;
+    use crate::gram::Storage;
+    use crate::model::Solver;
+
+    /// A header that says something in every field.
+    pub(super) fn example() -> Header {
+        let plan = Plan {
+            n_samples: 3,
+            n_features: 2,
+            n_components: 1,
+            kernel: "linear".into(),
+            precision: "f64".into(),
+            storage: Storage::Tiled,
+            solver: Solver::Dense,
+            repair: Indefinite::Clip,
+            sketch_rank: 0,
+            expected_passes: 2,
+            tolerance: 1e-6,
+            seed: u64::MAX,
+            engine: "cpu".into(),
+            threads: 1,
+            bytes_needed: 1,
+            bytes_allowed: 2,
+            reasons: vec!["so".into()],
+        };
+        Header {
+            format_version: FORMAT_VERSION,
+            eigenlift_version: "0.1.0".into(),
+            method: "kpca".into(),
+            kernel: "linear".into(),
+            precision: "f64".into(),
+            n_samples: 3,
+            n_features: 2,
+            n_components: 1,
+            column_names: vec!["a \"quoted\"".into(), "header_sha256".into()],
+            centered_trace: 0.1 + 0.2,
+            rounding: 1e-300,
+            ties: vec![(0, 1)],
+            stats: SolveStats::default(),
+            warnings: vec!["ü\u{1F600}".into()],
+            plan,
+            sha256: "00".into(),
+            arrays: Vec::new(),
+            header_sha256: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_header_round_trips_as_text() {
+        let text = example().to_text().unwrap();
+        let read = Header::from_text(&text).unwrap();
+        assert_eq!(read.header_sha256.len(), 64);
+        assert_eq!(read.to_text().unwrap(), text);
+        let blank = Header { header_sha256: String::new(), centered_trace: example().centered_trace, ..read };
+        assert_eq!(blank, example());
+        assert!(!text.contains("\"arrays\""), "the table of the file says that");
+    }
+
+    #[test]
+    fn short_and_odd_endings_of_headers_are_refused() {
+        let good = example().to_text().unwrap();
+        let multibyte = format!("{}\"}}", "ü".repeat(90));
+        for text in ["", "\"}", "{}", &good[..good.len() - 3], &good[1..], &multibyte, &good.to_uppercase()] {
+            let message = check_header_sum(text).unwrap_err().to_string();
+            assert!(message.contains("checksum"), "{message}");
+        }
+        check_header_sum(&good).unwrap();
+    }
+
+    #[test]
+    fn foreign_text_is_shown_short_and_harmless() {
+        assert_eq!(shown("rbf(gamma=1)"), "rbf(gamma=1)");
+        assert_eq!(shown("\u{1b}[2J\n"), "\\u{1b}[2J\\n");
+        assert_eq!(shown(&"x".repeat(61)), "x".repeat(60) + "…");
+    }
+
+    #[test]
+    fn digits_are_hexadecimal() {
+        assert_eq!(hex(&[0, 15, 255]), "000fff");
+    }
+}

@@ -36,7 +36,9 @@ pub struct Plan {
     pub kernel: String,
     /// Precision of samples and tiles, `f32` or `f64`.
     pub precision: String,
-    /// Whether the Gram matrix is kept.
+    /// Whether the iteration runs on a draft of the Gram matrix in single precision; the certificate never does.
+    pub draft: bool,
+    /// Whether the Gram matrix (or its draft) is kept.
     #[serde(with = "storage_name")]
     pub storage: Storage,
     /// Which eigensolver runs.
@@ -104,7 +106,8 @@ impl std::fmt::Display for Plan {
         writeln!(f, "samples      {} × {} ({})", self.n_samples, self.n_features, self.precision)?;
         writeln!(f, "kernel       {}", self.kernel)?;
         writeln!(f, "components   {}", self.n_components)?;
-        writeln!(f, "Gram matrix  {}", storage_word(self.storage))?;
+        let precision = if self.draft { "iterations in single precision, certificate in double" } else { "one precision" };
+        writeln!(f, "Gram matrix  {}, {precision}", storage_word(self.storage))?;
         writeln!(f, "solver       {}, tolerance {:e}, sketch of rank {}", self.solver, self.tolerance, self.sketch_rank)?;
         writeln!(f, "passes       about {}", self.expected_passes)?;
         let needed = human_bytes(u128::from(self.bytes_needed));

@@ -90,3 +90,42 @@ fn create_beside(path: &Path) -> std::io::Result<(File, Temporary)> {
     }
     Err(taken)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn a_save_that_fails_half_way_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        fs::write(&path, "old").unwrap();
+        let numbers = [1.0, f64::NAN];
+        let message =
+            save(&path, &example(), &[Array::f64("offset", &[2], &numbers)]).unwrap_err().to_string();
+        assert!(message.starts_with("offset[1] is NaN"), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["model"]);
+        assert!(
+            save(&path, &example(), &[Array::f64("offset", &[3], &numbers[..1])]).is_err(),
+            "shape and numbers differ"
+        );
+        assert_eq!(names(folder.path()), ["model"]);
+    }
+
+    #[test]
+    fn names_that_are_taken_are_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let made: Vec<_> = (0..3).map(|_| create_beside(&path).unwrap()).collect();
+        assert_eq!(names(folder.path()).len(), 3);
+        assert!(names(folder.path()).iter().all(|name| name.to_string_lossy().starts_with(".model.part")));
+        drop(made);
+        assert!(names(folder.path()).is_empty());
+    }
+}

@@ -274,3 +274,58 @@ fn check_length(start: u64, data: usize, length: u64) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::super::{Array, Numbers, write};
+    use super::*;
+
+    fn file(arrays: &[Array<'_>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&example(), arrays, &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+        bytes
+    }
+
+    #[test]
+    fn arrays_of_every_type_and_of_many_chunks_come_back() {
+        let long: Vec<f64> = (0..3 * CHUNK + 5).map(|i| (i as f64).sqrt()).collect();
+        let arrays = [
+            Array::f64("long", &[long.len()], &long),
+            Array::new("single", &[1, 2], Numbers::F32(vec![-0.0f32, f32::MIN_POSITIVE].into())),
+            Array::new("columns", &[2], Numbers::U32(vec![0, u32::MAX].into())),
+            Array::new("offsets", &[1], Numbers::U64(vec![u64::MAX].into())),
+            Array::f64("none", &[0, 7], &[]),
+        ];
+        let bytes = file(&arrays);
+        let mut reader = ModelReader::from_bytes(&bytes).unwrap();
+        reader.verify().unwrap();
+        assert_eq!(reader.numbers::<f64>("long", &[long.len()]).unwrap(), long);
+        assert_eq!(reader.numbers::<f32>("single", &[1, 2]).unwrap()[0].to_bits(), (-0.0f32).to_bits());
+        assert_eq!(reader.numbers::<u32>("columns", &[2]).unwrap(), [0, u32::MAX]);
+        assert_eq!(reader.numbers::<u64>("offsets", &[1]).unwrap(), [u64::MAX]);
+        assert!(reader.numbers::<f64>("none", &[0, 7]).unwrap().is_empty());
+        assert_eq!(reader.length("long").unwrap(), long.len());
+        assert!(reader.expect_only(&["long", "single", "columns", "offsets"]).is_err());
+    }
+
+    #[test]
+    fn a_file_that_shrinks_while_it_is_read_is_an_error() {
+        let numbers = [1.0, 2.0, 3.0];
+        let bytes = file(&[Array::f64("a", &[3], &numbers)]);
+        let length = bytes.len() as u64;
+        let shorter = &bytes[..bytes.len() - 4];
+        let mut reader = ModelReader::new(Box::new(Cursor::new(shorter)), length).unwrap();
+        assert!(reader.verify().unwrap_err().to_string().contains("could not be read to its end"));
+        assert!(reader.numbers::<f64>("a", &[3]).is_err());
+    }
+
+    #[test]
+    fn ends_near_the_largest_number_do_not_overflow() {
+        assert!(check_length(u64::MAX, usize::MAX, 8).unwrap_err().to_string().contains("truncated"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Data with a known answer, or with a spectrum of a known kind.
+
+use eigenlift::data;
+use eigenlift::matrix::Matrix;
+
+/// A small generator of its own, so that problems do not move when the library's changes.
+#[derive(Clone, Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// A sequence fixed by `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+    }
+
+    /// Uniform on [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal.
+    pub fn gaussian(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Gaussian noise without structure: the slowest spectrum.
+pub fn noise(n: usize, d: usize, seed: u64) -> Matrix<f64> {
+    let mut numbers = Numbers::new(seed);
+    Matrix::from_fn(n, d, |_, _| numbers.gaussian())
+}
+
+/// 20 clusters in `d` dimensions.
+pub fn mixture(n: usize, d: usize, seed: u64) -> Matrix<f64> {
+    let mut numbers = Numbers::new(seed);
+    let centres = Matrix::from_fn(20, d, |_, _| numbers.gaussian());
+    let mut x = Matrix::zeros(n, d);
+    for i in 0..n {
+        let cluster = (numbers.uniform() * 20.0) as usize;
+        (0..d).for_each(|j| x[(i, j)] = centres[(cluster, j)] + 0.7 * numbers.gaussian());
+    }
+    x
+}
+
+/// A swiss roll with a little noise: the fastest decay.
+pub fn swiss_roll(n: usize, seed: u64) -> Matrix<f64> {
+    let set = data::synthetic("swiss-roll", Some(n), Some(0.1), seed).expect("a known set");
+    set.samples.points().to_dense()
+}
+
+/// The built-in digits divided by 16.
+pub fn digits() -> Matrix<f64> {
+    let x: Matrix<f64> = data::digits().expect("built in").samples.points().to_dense();
+    Matrix::from_fn(x.n_rows(), x.n_cols(), |i, j| x[(i, j)] / 16.0)
+}
+
+/// n points equally spaced on the unit circle, and the eigenvalues of the centred Gaussian kernel matrix on them, largest
+/// first.
+///
+/// The matrix is circulant with first row kⱼ = exp(−γ·(2 − 2cos(2πj/n))); its eigenvalues are Σⱼ kⱼ cos(2πjm/n), and
+/// centring removes m = 0.
+pub fn circle(n: usize, gamma: f64) -> (Matrix<f64>, Vec<f64>) {
+    let angle = |i: usize| std::f64::consts::TAU * i as f64 / n as f64;
+    let x = Matrix::from_fn(n, 2, |i, j| if j == 0 { angle(i).cos() } else { angle(i).sin() });
+    let row: Vec<f64> = (0..n).map(|j| (-gamma * (2.0 - 2.0 * angle(j).cos())).exp()).collect();
+    let mut values: Vec<f64> =
+        (1..n).map(|m| (0..n).map(|j| row[j] * angle((j * m) % n).cos()).sum()).collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    values.push(0.0);
+    (x, values)
+}

@@ -1,0 +1,441 @@
+//! Kernel PCA against formulas and definitions: every number of the lecture notes that it must reproduce.
+
+use eigenlift::data;
+use eigenlift::eigen::Indefinite;
+use eigenlift::error::Error;
+use eigenlift::gram::Storage;
+use eigenlift::kernel::{Dimension, Kernel, KernelSpec, PolynomialMap};
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{KernelPca, Verdict, compare, mercer_check};
+use eigenlift::model::Solver;
+use eigenlift::progress::{CancelToken, Watch};
+use eigenlift_testkit::{laws, problems, reference};
+
+fn spec(text: &str) -> KernelSpec {
+    text.parse().unwrap()
+}
+
+fn worked_example() -> Matrix<f64> {
+    data::worked_example().unwrap().samples.points().to_dense()
+}
+
+/// Largest difference up to the sign of whole columns, against numbers printed with eight decimals.
+fn assert_printed(got: &Matrix<f64>, printed: &[[f64; 3]; 4]) {
+    let printed = Matrix::from_fn(4, 3, |i, j| printed[i][j]);
+    assert!(reference::difference_up_to_sign(&printed, got) < 5e-9 * 1.01, "{got:?}");
+}
+
+#[test]
+fn the_worked_example_digit_for_digit() {
+    let x = worked_example();
+    let kernel = Kernel::new(&spec("polynomial(degree=2)"), 2).unwrap();
+    let k = kernel.matrix((&x).into(), (&x).into());
+    assert_eq!(k.as_slice(), [9., 49., 1., 9., 49., 441., 9., 169., 1., 9., 9., 49., 9., 169., 49., 441.]);
+    let centred = reference::centred(&k);
+    let expected = [67., -43., 59., -83., -43., 199., -83., -73., 59., -83., 67., -43., -83., -73., -43., 199.];
+    assert!(centred.as_slice().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12));
+    let model = KernelPca::new(3).kernel(spec("polynomial(degree=2)")).fit(x.clone()).unwrap();
+    for (got, printed) in model.eigenvalues().iter().zip([277.927517, 252.0, 2.07248280]) {
+        assert!((got - printed).abs() < 5e-7, "{got} {printed}");
+    }
+    assert_printed(
+        model.coefficients(),
+        &[
+            [0.00621749, -0.03149704, -0.48587288],
+            [0.04195680, 0.03149704, 0.07200050],
+            [-0.00621749, -0.03149704, 0.48587288],
+            [-0.04195680, 0.03149704, -0.07200050],
+        ],
+    );
+    assert_printed(
+        &model.scores(),
+        &[
+            [1.72801191, -7.93725393, -1.00696319],
+            [11.66094908, 7.93725393, 0.14921979],
+            [-1.72801191, -7.93725393, 1.00696319],
+            [-11.66094908, 7.93725393, -0.14921979],
+        ],
+    );
+    // The fourth eigenvalue is 0: it does not exist as a component.
+    let all = KernelPca::new(4).kernel(spec("polynomial(degree=2)")).fit(x).unwrap();
+    assert_eq!(all.n_components(), 3);
+    assert!(all.warnings()[0].starts_with("4 components were asked for and 3 exist"), "{:?}", all.warnings());
+}
+
+#[test]
+fn three_gaussians_have_the_eigenvalues_of_the_figure() {
+    let ranges =
+        [(21.6, 23.7), (20.4, 22.7), (3.6, 5.0), (3.3, 4.4), (2.9, 3.9), (2.5, 3.4), (2.1, 3.1), (1.7, 2.8)];
+    let set = data::synthetic("three-gaussians", None, None, 57).unwrap();
+    let model = KernelPca::new(8).kernel(spec("rbf(c=0.1)")).fit(set.samples).unwrap();
+    for (value, (low, high)) in model.eigenvalues().iter().zip(ranges) {
+        assert!((low..=high).contains(value), "{:?}", model.eigenvalues());
+    }
+}
+
+#[test]
+fn three_notations_of_a_gaussian_are_one_kernel() {
+    let x = problems::noise(9, 3, 1);
+    let matrix = |text: &str| Kernel::new(&spec(text), 3).unwrap().matrix((&x).into(), (&x).into());
+    let gamma = matrix("rbf(gamma=0.5)");
+    assert!(reference::difference(&gamma, &matrix("gaussian(sigma=1)")) < 1e-15);
+    assert!(reference::difference(&gamma, &matrix("rbf(c=2)")) < 1e-15);
+}
+
+#[test]
+fn new_rows_are_centred_as_the_samples_were() {
+    let (x, new) = (problems::mixture(120, 5, 2), problems::mixture(30, 5, 3));
+    let kernel = spec("rbf(gamma=0.1)");
+    let model = KernelPca::new(4).kernel(kernel.clone()).tolerance(1e-10).fit(x.clone()).unwrap();
+    laws::model(&model, &x, 1e-11);
+    // y(x) = Σ αᵢ k̃(x, xᵢ) with k̃ written out: k(x,xᵢ) − mean k(x,·) − mean k(·,xᵢ) + mean k.
+    let (cross, own) = (reference::gram(&kernel, &new, &x), reference::gram(&kernel, &x, &x));
+    let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+    let (means, grand) = ((0..120).map(|i| mean(own.row(i))).collect::<Vec<_>>(), mean(own.as_slice()));
+    let scores = model.transform(&new).unwrap();
+    for i in 0..30 {
+        for j in 0..4 {
+            let centred = |l: usize| cross[(i, l)] - mean(cross.row(i)) - means[l] + grand;
+            let expected: f64 = (0..120).map(|l| centred(l) * model.coefficients()[(l, j)]).sum();
+            assert!((scores[(i, j)] - expected).abs() < 1e-12);
+        }
+    }
+    // A row's scores do not depend on the rows it comes with.
+    let alone = Matrix::from_vec(new.row(7).to_vec(), 1, 5).unwrap();
+    assert_eq!(model.transform(&alone).unwrap().row(0).len(), 4);
+    for j in 0..4 {
+        assert!((model.transform(&alone).unwrap()[(0, j)] - scores[(7, j)]).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn pca_of_the_explicit_map_is_kernel_pca() {
+    let x = problems::noise(40, 2, 5);
+    let map = PolynomialMap::new(2, 2, 1.0, 1.0).unwrap();
+    let (values, scores) = reference::pca_scores(&map.apply((&x).into()));
+    let model = KernelPca::new(9).kernel(spec("polynomial(degree=2)")).fit(x).unwrap();
+    // Dimension 6, of which centring removes the constant.
+    assert_eq!(model.n_components(), 5);
+    for j in 0..5 {
+        assert!((model.eigenvalues()[j] - values[j]).abs() < 1e-11 * values[0]);
+    }
+    let kept = Matrix::from_fn(40, 5, |i, j| scores[(i, j)]);
+    assert!(reference::difference_up_to_sign(&model.scores(), &kept) < 1e-11 * values[0].sqrt());
+}
+
+#[test]
+fn a_linear_kernel_gives_pca() {
+    let x = problems::mixture(300, 6, 4);
+    let (values, scores) = reference::pca_scores(&x);
+    for (solver, count) in [(Solver::Dense, 6), (Solver::Davidson, 6)] {
+        let model =
+            KernelPca::new(count).kernel(spec("linear")).tolerance(1e-12).solver(solver).fit(x.clone()).unwrap();
+        assert_eq!(model.n_components(), 6, "{solver}");
+        for j in 0..6 {
+            assert!((model.eigenvalues()[j] - values[j]).abs() < 1e-11 * values[0], "{solver}");
+        }
+        let gap = reference::difference_up_to_sign(&model.scores(), &scores);
+        assert!(gap < 1e-9 * values[0].sqrt(), "{solver}: {gap:e}");
+        let share: f64 = model.explained_variance_ratio().iter().sum();
+        assert!((share - 1.0).abs() < 1e-12, "{share}");
+    }
+}
+
+#[test]
+fn more_components_than_features() {
+    let model = KernelPca::new(12).fit(problems::noise(60, 2, 8)).unwrap();
+    assert_eq!(model.n_components(), 12);
+}
+
+#[test]
+fn dimensions_of_feature_space() {
+    let size = |text: &str, d: usize| spec(text).dimension(d);
+    assert_eq!(size("polynomial(degree=2,coef0=0)", 2), Dimension::Finite(3));
+    assert_eq!(size("polynomial(degree=2)", 2), Dimension::Finite(6));
+    assert_eq!(size("polynomial(degree=2)", 3), Dimension::Finite(10));
+    assert_eq!(size("rbf", 3), Dimension::Infinite);
+    let rank = KernelPca::new(20).kernel(spec("polynomial(degree=2)")).fit(problems::noise(200, 3, 1)).unwrap();
+    assert_eq!(rank.n_components(), 9);
+}
+
+#[test]
+fn a_kernel_is_valid_because_its_map_is_exhibited() {
+    let x = problems::noise(50, 2, 6);
+    let watch = Watch::default();
+    let (kernel, map) = (spec("expr(1 + 2*x1^2*y1^2 + 2*x2^2*y2^2)"), spec("map(1, sqrt(2)*x1^2, sqrt(2)*x2^2)"));
+    let same = compare(&kernel, &map, (&x).into(), 0, &watch).unwrap();
+    assert!(same.equal && same.exhibited && same.sentence().contains("feature map is exhibited"));
+    let wrong = compare(&kernel, &spec("map(1, x1^2, x2^2)"), (&x).into(), 0, &watch).unwrap();
+    assert!(!wrong.equal && wrong.sentence().starts_with("different"), "{}", wrong.sentence());
+}
+
+#[test]
+fn mercer_check_names_the_most_negative_eigenvalue() {
+    let x = problems::noise(80, 3, 7);
+    let engine = eigenlift::engine::Cpu::new(2).unwrap();
+    let check = |text: &str, x: &Matrix<f64>| {
+        mercer_check(&spec(text), &x.clone().into(), &engine, 0, &Watch::default()).unwrap()
+    };
+    for text in ["rbf", "laplacian", "linear", "polynomial", "cosine", "matern", "exponential", "rational_quadratic"] {
+        assert_eq!(check(text, &x).verdict, Verdict::Valid, "{text}");
+    }
+    let sigmoid = check("sigmoid(gamma=1,coef0=-1)", &x);
+    let (values, _) = reference::eigen(&reference::gram(&spec("sigmoid(gamma=1,coef0=-1)"), &x, &x));
+    assert_eq!(sigmoid.verdict, Verdict::Indefinite);
+    assert!((sigmoid.smallest - values[79]).abs() < 1e-10 * values[0]);
+    assert!(sigmoid.sentence().contains(&format!("{:.6e}", values[79])), "{}", sigmoid.sentence());
+    let mut broken = reference::gram(&spec("rbf(gamma=1)"), &x, &x);
+    broken[(3, 5)] += 0.5;
+    assert_eq!(check("precomputed", &broken).verdict, Verdict::NotSymmetric);
+    broken[(5, 3)] += 0.5;
+    broken[(3, 3)] = -2.0;
+    assert_eq!(check("precomputed", &broken).verdict, Verdict::Indefinite);
+    assert_eq!(check("expr(x1*y2)", &x).verdict, Verdict::NotSymmetric);
+    // Beyond the dense limit only the smallest eigenvalue is looked for.
+    let many = problems::noise(1200, 3, 9);
+    let large = check("sigmoid(gamma=1,coef0=-1)", &many);
+    assert!(!large.exact && large.verdict == Verdict::Indefinite && large.smallest < -1.0);
+    assert_eq!(check("rbf", &many).verdict, Verdict::Valid);
+}
+
+#[test]
+fn clip_and_flip_project_new_rows_as_they_score_samples() {
+    let x = problems::noise(80, 3, 7);
+    let kernel = spec("sigmoid(gamma=1,coef0=-1)");
+    let fit = |repair| KernelPca::new(20).kernel(kernel.clone()).repair(repair).fit(x.clone());
+    let (values, _) = reference::eigen(&reference::centred(&reference::gram(&kernel, &x, &x)));
+    let clipped = fit(Indefinite::Clip).unwrap();
+    laws::model(&clipped, &x, 1e-11);
+    (0..clipped.n_components()).for_each(|j| assert!((clipped.eigenvalues()[j] - values[j]).abs() < 1e-10 * values[0]));
+    let flipped = fit(Indefinite::Flip).unwrap();
+    laws::model(&flipped, &x, 1e-11);
+    let mut by_size = values.clone();
+    by_size.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+    (0..20).for_each(|j| assert!((flipped.eigenvalues()[j] - by_size[j]).abs() < 1e-10 * values[0]));
+    assert!(flipped.eigenvalues().iter().any(|v| *v < 0.0));
+    let text = fit(Indefinite::Refuse).unwrap_err().to_string();
+    assert!(text.contains("negative eigenvalue") && text.contains("clip or flip"), "{text}");
+    assert!(clipped.warnings()[0].contains("not positive semi-definite"));
+}
+
+#[test]
+fn the_circle_has_the_eigenvalues_of_a_circulant_matrix() {
+    for (n, solver) in [(64, Solver::Dense), (600, Solver::Davidson)] {
+        let (x, exact) = problems::circle(n, 2.0);
+        let model =
+            KernelPca::new(7).kernel(spec("rbf(gamma=2)")).tolerance(1e-11).solver(solver).fit(x).unwrap();
+        for (j, value) in model.eigenvalues().iter().enumerate() {
+            assert!((value - exact[j]).abs() < 1e-11 * exact[0], "{solver} {j}: {value} {}", exact[j]);
+        }
+        // Sine and cosine of each frequency tie: pairs of components, and the seventh with what was left out.
+        assert_eq!(model.certificate().ties, [(0, 1), (2, 3), (4, 5), (6, 7)], "{solver}");
+    }
+}
+
+#[test]
+fn precomputed_agrees_with_the_kernel_it_was_computed_by() {
+    let (x, new) = (problems::mixture(150, 4, 1), problems::mixture(20, 4, 2));
+    let kernel = spec("rbf(gamma=0.2)");
+    let direct = KernelPca::new(3).kernel(kernel.clone()).fit(x.clone()).unwrap();
+    let given = KernelPca::new(3).kernel(spec("precomputed")).fit(reference::gram(&kernel, &x, &x)).unwrap();
+    assert!(reference::difference(&direct.scores(), &given.scores()) < 1e-11);
+    let rows = reference::gram(&kernel, &new, &x);
+    assert!(reference::difference(&direct.transform(&new).unwrap(), &given.transform(&rows).unwrap()) < 1e-11);
+    let mut lopsided = reference::gram(&kernel, &x, &x);
+    lopsided[(4, 9)] += 1.0;
+    let text = KernelPca::new(3).kernel(spec("precomputed")).fit(lopsided).unwrap_err().to_string();
+    assert!(text.contains("row 10, column 5") && text.contains("must be symmetric"), "{text}");
+    let text = KernelPca::new(3).kernel(spec("precomputed")).fit(problems::noise(5, 4, 1)).unwrap_err().to_string();
+    assert!(text.contains("5 rows and 4 columns") && text.contains("square"), "{text}");
+}
+
+#[test]
+fn a_function_is_a_kernel_too() {
+    let x = problems::noise(60, 3, 2);
+    let f = |a: &[f64], b: &[f64]| (-0.3 * a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp();
+    let by_function = KernelPca::new(3).ready_kernel(Kernel::from_fn("mine", f)).fit(x.clone()).unwrap();
+    let by_name = KernelPca::new(3).kernel(spec("rbf(gamma=0.3)")).fit(x).unwrap();
+    assert!(reference::difference(&by_function.scores(), &by_name.scores()) < 1e-12);
+    assert_eq!(by_function.plan().kernel, "mine");
+}
+
+#[test]
+fn permuting_samples_permutes_scores() {
+    let x = problems::mixture(700, 5, 3);
+    let order: Vec<usize> = (0..700).map(|i| (i * 271 + 5) % 700).collect();
+    let turned = Matrix::from_fn(700, 5, |i, j| x[(order[i], j)]);
+    let fit = |x: Matrix<f64>| KernelPca::new(3).kernel(spec("rbf(gamma=0.1)")).tolerance(1e-11).fit(x).unwrap();
+    let (a, b) = (fit(x).scores(), fit(turned).scores());
+    let expected = Matrix::from_fn(700, 3, |i, j| a[(order[i], j)]);
+    assert!(reference::difference_up_to_sign(&expected, &b) < 1e-9);
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_and_from_run_to_run() {
+    let x = problems::mixture(1300, 12, 5);
+    for storage in [Storage::Stored, Storage::Tiled] {
+        for tolerance in [1e-6, 1e-9] {
+            let fit = |threads: usize| {
+                let settings = KernelPca::new(5).storage(storage).tolerance(tolerance).threads(threads);
+                let model = settings.fit(x.clone()).unwrap();
+                (model.scores(), model.eigenvalues().to_vec(), model.transform(&x).unwrap())
+            };
+            let one = fit(1);
+            assert_eq!(one, fit(2), "{storage:?} {tolerance}");
+            assert_eq!(one, fit(5), "{storage:?} {tolerance}");
+            assert_eq!(one, fit(1));
+        }
+    }
+}
+
+#[test]
+fn stored_tiled_dense_and_single_precision_agree() {
+    let x = problems::mixture(800, 10, 6);
+    let base = KernelPca::new(4).kernel(spec("rbf(gamma=0.05)")).tolerance(1e-10);
+    let dense = base.clone().solver(Solver::Dense).fit(x.clone()).unwrap();
+    for storage in [Storage::Stored, Storage::Tiled] {
+        let model = base.clone().storage(storage).solver(Solver::Davidson).fit(x.clone()).unwrap();
+        assert!(reference::difference_up_to_sign(&dense.scores(), &model.scores()) < 1e-8);
+        assert!(model.certificate().worst_residual() <= 1.1e-10);
+    }
+    let single = Matrix::from_fn(800, 10, |i, j| x[(i, j)] as f32);
+    let model = base.tolerance(1e-5).fit(single.clone()).unwrap();
+    assert!(reference::difference_up_to_sign(&dense.scores(), &model.scores()) < 1e-4);
+    // Rows in another precision than the samples are converted.
+    let (narrow, wide) = (model.transform(&single).unwrap(), model.transform(&x).unwrap());
+    assert!(reference::difference(&narrow, &wide) < 1e-5);
+}
+
+#[test]
+fn sparse_samples_give_what_dense_ones_give() {
+    let mut x = problems::noise(300, 20, 3);
+    x.as_mut_slice().iter_mut().for_each(|v| *v = if v.abs() < 1.0 { 0.0 } else { v.abs() });
+    let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for i in 0..300 {
+        for (j, v) in x.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            columns.push(j as u32);
+            values.push(*v);
+        }
+        offsets.push(values.len());
+    }
+    let sparse = eigenlift::data::Csr::new(offsets, columns, values, 20).unwrap();
+    for text in ["rbf(gamma=0.05)", "linear", "cosine", "polynomial(degree=2)", "laplacian(gamma=0.1)", "chi2", "exponential(gamma=0.2)"] {
+        let settings = KernelPca::new(3).kernel(spec(text)).tolerance(1e-10);
+        let dense = settings.fit(x.clone()).unwrap();
+        let model = settings.fit(eigenlift::data::Samples::from(sparse.clone())).unwrap();
+        let size = dense.scores().as_slice().iter().map(|v| v.abs()).fold(0.0, f64::max);
+        assert!(reference::difference_up_to_sign(&dense.scores(), &model.scores()) < 1e-9 * size, "{text}");
+        let rows = eigenlift::data::Points::from(sparse.view());
+        let new = model.transform(rows).unwrap();
+        assert!(reference::difference(&new, &model.scores()) < 1e-9 * size, "{text}");
+    }
+}
+
+#[test]
+fn degenerate_data_is_survived_or_explained() {
+    let message = |x: Matrix<f64>| KernelPca::new(2).fit(x).unwrap_err().to_string();
+    assert!(message(Matrix::from_fn(10, 3, |_, j| j as f64)).contains("rows that differ"));
+    assert!(message(Matrix::from_fn(1, 3, |_, j| j as f64)).contains("1 sample(s)"));
+    assert!(message(Matrix::zeros(0, 3)).contains("0 sample(s)"));
+    let constant = KernelPca::new(2).kernel(spec("linear")).fit(Matrix::from_fn(10, 3, |_, j| j as f64));
+    assert!(constant.unwrap_err().to_string().contains("look the same to this kernel"));
+    let mut x = problems::noise(50, 3, 1);
+    x[(7, 2)] = f64::NAN;
+    assert!(message(x.clone()).contains("row 8, column 3 is NaN"));
+    x[(7, 2)] = f64::NEG_INFINITY;
+    assert!(message(x).contains("row 8, column 3 is -inf"));
+    // Every row twice: still fine, and rows that are equal have equal scores.
+    let half = problems::mixture(400, 4, 2);
+    let twice = Matrix::from_fn(800, 4, |i, j| half[(i % 400, j)]);
+    let model = KernelPca::new(3).fit(twice).unwrap();
+    let scores = model.scores();
+    for i in 0..400 {
+        (0..3).for_each(|j| assert!((scores[(i, j)] - scores[(i + 400, j)]).abs() < 1e-6));
+    }
+    // Extreme widths: everything alike, or everything different.
+    for gamma in ["1e-9", "1e9"] {
+        let model = KernelPca::new(2).kernel(spec(&format!("rbf(gamma={gamma})"))).fit(problems::noise(700, 3, 4));
+        let model = model.unwrap();
+        assert!(model.eigenvalues().iter().all(|v| v.is_finite() && *v > 0.0), "{gamma}");
+    }
+}
+
+#[test]
+fn an_outlier_moves_no_other_kernel_value() {
+    let mut x = problems::noise(600, 8, 11);
+    let kernel = Kernel::new(&spec("rbf(gamma=0.1)"), 8).unwrap();
+    let single = |x: &Matrix<f64>| {
+        let x = Matrix::from_fn(600, 8, |i, j| x[(i, j)] as f32);
+        kernel.matrix((&x).into(), (&x).into())
+    };
+    let before = single(&x);
+    (0..8).for_each(|j| x[(300, j)] = 1e4 / 8f64.sqrt());
+    let after = single(&x);
+    for i in (0..600).filter(|i| *i != 300) {
+        for j in (0..600).filter(|j| *j != 300) {
+            assert!((before[(i, j)] - after[(i, j)]).abs() < 1e-6, "{i}, {j}");
+        }
+    }
+}
+
+#[test]
+fn far_away_data_loses_no_accuracy() {
+    let x = problems::noise(300, 4, 12);
+    let shifted = Matrix::from_fn(300, 4, |i, j| x[(i, j)] + 1e6);
+    let kernel = Kernel::new(&spec("rbf(gamma=0.3)"), 4).unwrap();
+    let (near, far) = (kernel.matrix((&x).into(), (&x).into()), kernel.matrix((&shifted).into(), (&shifted).into()));
+    // The shift itself rounds coordinates by 1e6·eps.
+    assert!(reference::difference(&near, &far) < 1e-8);
+}
+
+#[test]
+fn settings_out_of_range_are_explained() {
+    let x = || problems::noise(30, 2, 1);
+    let text = |settings: KernelPca| settings.fit(x()).unwrap_err().to_string();
+    assert!(text(KernelPca::new(0)).contains("at least one"));
+    assert!(text(KernelPca::new(2).tolerance(0.0)).contains("between 1e-14 and 1"));
+    assert!(text(KernelPca::new(2).tolerance(f64::NAN)).contains("between 1e-14 and 1"));
+    assert!(text(KernelPca::new(2).column_names(vec!["a".into()])).contains("1 column names for 2 columns"));
+    assert!(text(KernelPca::new(2).kernel(spec("map(x3)"))).contains("x1 to x2"));
+    assert!(text(KernelPca::new(2).kernel(spec("chi2"))).contains("not negative"));
+    assert!(text(KernelPca::new(2).kernel(spec("expr(x1*y2)"))).contains("must be symmetric"));
+    assert!(text(KernelPca::new(2).kernel(spec("expr(ln(x1)*ln(y1))"))).contains("must be finite"));
+    let all = KernelPca::new(1000).fit(x()).unwrap();
+    assert_eq!(all.n_components(), 29);
+    assert!(all.warnings()[0].contains("1000 components were asked for and 29 exist"));
+}
+
+#[test]
+fn memory_is_planned_and_the_impossible_refused() {
+    let x = problems::mixture(3000, 6, 1);
+    let plan = |limit: u64| KernelPca::new(4).memory_limit(limit).plan(&x.clone().into());
+    let roomy = plan(1 << 30).unwrap();
+    assert_eq!(roomy.storage, Storage::Stored);
+    let tight = plan(20 << 20).unwrap();
+    assert_eq!(tight.storage, Storage::Tiled);
+    assert!(tight.bytes_needed <= 20 << 20);
+    assert!(tight.reasons.iter().any(|r| r.contains("computed anew in each pass")), "{:?}", tight.reasons);
+    match plan(1 << 20) {
+        Err(Error::Memory { action, .. }) => assert!(action.contains("use at most about"), "{action}"),
+        other => panic!("{other:?}"),
+    }
+    let small = KernelPca::new(4).memory_limit(20 << 20).fit(x.clone()).unwrap();
+    let large = KernelPca::new(4).fit(x).unwrap();
+    assert!(reference::difference_up_to_sign(&small.scores(), &large.scores()) < 1e-4);
+}
+
+#[test]
+fn cancelling_stops_and_says_so() {
+    let token = CancelToken::default();
+    token.cancel();
+    let settings = KernelPca::new(2).watch(Watch::default().cancelled_by(token));
+    assert!(matches!(settings.fit(problems::noise(700, 3, 1)), Err(Error::Cancelled)));
+}
+
+#[test]
+fn wrong_columns_at_transform_are_explained() {
+    let model = KernelPca::new(2).fit(problems::noise(40, 3, 1)).unwrap();
+    let text = model.transform(&problems::noise(4, 2, 1)).unwrap_err().to_string();
+    assert!(text.contains("rows of 2 columns") && text.contains("fitted on 3"), "{text}");
+    assert_eq!(model.transform(&Matrix::<f64>::zeros(0, 3)).unwrap().n_rows(), 0);
+}

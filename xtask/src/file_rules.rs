@@ -1,0 +1,143 @@
+//! Rules that hold for single files: size, unfinished code, and what library code must not do.
+
+use crate::report::Violation;
+use crate::source::{Source, find_word, line_of};
+
+/// Most lines that a file may have.
+const MOST_LINES: usize = 500;
+/// Crates that talk to people, where printing and exit codes belong.
+const FRONT_ENDS: [&str; 1] = ["eigenlift-cli"];
+/// Files that may start threads.
+const STARTS_THREADS: [&str; 1] = ["crates/eigenlift/src/engine/cpu.rs"];
+/// Files that may name faer.
+const NAMES_FAER: [&str; 2] = ["crates/eigenlift/src/linalg.rs", "crates/eigenlift/src/real.rs"];
+
+/// A word that must not stand in code, and what to do instead.
+struct Forbidden {
+    word: &'static str,
+    instead: &'static str,
+}
+
+const UNFINISHED: [Forbidden; 2] = [
+    Forbidden { word: "todo!", instead: "finish it or leave it out" },
+    Forbidden { word: "unimplemented!", instead: "finish it or return an error" },
+];
+
+const IN_LIBRARIES: [Forbidden; 7] = [
+    Forbidden { word: "println!", instead: "libraries do not print: return it, or report to the observer" },
+    Forbidden { word: "print!", instead: "libraries do not print: return it, or report to the observer" },
+    Forbidden { word: "eprintln!", instead: "libraries do not print: return it, or report to the observer" },
+    Forbidden { word: "eprint!", instead: "libraries do not print: return it, or report to the observer" },
+    Forbidden { word: "env::var", instead: "libraries do not read the environment: take a setting" },
+    Forbidden { word: "process::exit", instead: "libraries do not end the process: return an error" },
+    Forbidden { word: "process::abort", instead: "libraries do not end the process: return an error" },
+];
+
+const THREADS: [Forbidden; 5] = [
+    Forbidden { word: "ThreadPoolBuilder", instead: "only engine/cpu.rs starts threads" },
+    Forbidden {
+        word: "build_global",
+        instead: "only engine/cpu.rs starts threads, and never in the global pool",
+    },
+    Forbidden { word: "thread::spawn", instead: "only engine/cpu.rs starts threads" },
+    Forbidden { word: "thread::scope", instead: "only engine/cpu.rs starts threads" },
+    Forbidden { word: "thread::Builder", instead: "only engine/cpu.rs starts threads" },
+];
+
+const FAER: [Forbidden; 1] = [Forbidden { word: "faer", instead: "only linalg.rs and real.rs name faer" }];
+
+/// Checks all files.
+pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
+    sources.iter().flat_map(check_file).collect()
+}
+
+fn check_file(source: &Source) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let lines = source.text.lines().count();
+    if lines > MOST_LINES {
+        let message = format!("{lines} lines; at most {MOST_LINES} are allowed: split the file by concept");
+        found.push(Violation { file: source.path.clone(), line: MOST_LINES + 1, message });
+    }
+    found.extend(forbid(source, &UNFINISHED));
+    if !source.ships() {
+        return found;
+    }
+    if !source.crate_name().is_some_and(|name| FRONT_ENDS.contains(&name)) {
+        found.extend(forbid(source, &IN_LIBRARIES));
+        if !STARTS_THREADS.contains(&source.path.as_str()) {
+            found.extend(forbid(source, &THREADS));
+        }
+    }
+    if !NAMES_FAER.contains(&source.path.as_str()) {
+        found.extend(forbid(source, &FAER));
+    }
+    found
+}
+
+fn forbid<'a>(source: &'a Source, words: &'a [Forbidden]) -> impl Iterator<Item = Violation> + 'a {
+    words.iter().flat_map(move |forbidden| {
+        find_word(&source.code, forbidden.word).map(move |at| Violation {
+            file: source.path.clone(),
+            line: line_of(&source.code, at),
+            message: format!("`{}`: {}", forbidden.word, forbidden.instead),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(path: &str, text: &str) -> Vec<String> {
+        check(&[Source::new(path, text)]).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn long_files_are_named() {
+        assert!(messages("crates/eigenlift/src/a.rs", &"\n".repeat(500)).is_empty());
+        let found = messages("crates/eigenlift/tests/a.rs", &"\n".repeat(501));
+        assert!(found[0].contains("501 lines; at most 500"), "{found:?}");
+    }
+
+    #[test]
+    fn unfinished_code_is_named_everywhere() {
+        assert_eq!(messages("crates/eigenlift/examples/a.rs", "fn f() { todo!() }").len(), 1);
+        assert_eq!(messages("xtask/src/a.rs", "fn f() { unimplemented!(\"x\") }").len(), 1);
+        assert!(messages("xtask/src/a.rs", "// todo!()\n").is_empty());
+    }
+
+    #[test]
+    fn libraries_do_not_print_read_the_environment_or_exit() {
+        for line in [
+            "println!()",
+            "eprintln!()",
+            "print!()",
+            "std::env::var(x)",
+            "env::var_os(x)",
+            "std::process::exit(1)",
+        ] {
+            let code = format!("fn f() {{ {line}; }}");
+            assert_eq!(messages("crates/eigenlift-io/src/a.rs", &code).len(), 1, "{line}");
+            assert!(messages("crates/eigenlift-cli/src/a.rs", &code).is_empty(), "{line}");
+            assert!(messages("crates/eigenlift/examples/a.rs", &code).is_empty(), "{line}");
+        }
+        assert!(messages("crates/eigenlift/src/a.rs", "/// println!(\"{}\", x)\nfn f() {}").is_empty());
+    }
+
+    #[test]
+    fn only_the_processor_starts_threads() {
+        for line in ["rayon::ThreadPoolBuilder::new()", "std::thread::spawn(f)", "std::thread::scope(f)"] {
+            let code = format!("fn f() {{ {line}; }}");
+            assert_eq!(messages("crates/eigenlift/src/gram/a.rs", &code).len(), 1, "{line}");
+            assert!(messages("crates/eigenlift/src/engine/cpu.rs", &code).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_two_files_name_faer() {
+        assert_eq!(messages("crates/eigenlift/src/eigen/dense.rs", "use faer::Mat;").len(), 1);
+        assert_eq!(messages("crates/eigenlift/src/eigen/dense.rs", "use faer_traits::RealField;").len(), 1);
+        assert!(messages("crates/eigenlift/src/linalg.rs", "use faer::Mat;").is_empty());
+        assert!(messages("crates/eigenlift/src/real.rs", "use faer::Mat;").is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! The steps of `cargo xtask test`, quick ones first. The first that fails ends the run with its exit code.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// A named piece of work that gives an exit code.
+struct Step {
+    name: &'static str,
+    run: fn(&Path) -> u8,
+}
+
+/// Every cargo step names the whole workspace in the same profile, so that all share one set of artefacts.
+const STEPS: [Step; 8] = [
+    Step { name: "layers, file rules, labels, links", run: crate::check },
+    Step { name: "formatting", run: |root| cargo(root, &["fmt", "--all", "--check"], &[]) },
+    Step {
+        name: "lints",
+        run: |root| {
+            cargo(root, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])
+        },
+    },
+    Step {
+        name: "documentation",
+        run: |root| {
+            let arguments = ["doc", "--quiet", "--workspace", "--no-deps"];
+            cargo(root, &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
+        },
+    },
+    Step {
+        name: "tests",
+        run: |root| cargo(root, &["test", "--workspace", "--lib", "--bins", "--tests"], &[]),
+    },
+    Step { name: "doctests", run: |root| cargo(root, &["test", "--workspace", "--doc"], &[]) },
+    Step {
+        name: "examples are built",
+        run: |root| cargo(root, &["build", "--workspace", "--examples"], &[]),
+    },
+    Step { name: "examples are run", run: run_examples },
+];
+
+/// Runs all steps and prints what each took.
+pub(crate) fn test(root: &Path) -> ExitCode {
+    let mut summary = Vec::new();
+    for (number, step) in STEPS.iter().enumerate() {
+        println!("\n== {} of {}: {} ==", number + 1, STEPS.len(), step.name);
+        let start = Instant::now();
+        let code = (step.run)(root);
+        let word = if code == 0 { "passed" } else { "FAILED" };
+        summary.push(format!("{word}  {:7.1} s  {}", start.elapsed().as_secs_f64(), step.name));
+        if code != 0 {
+            print_summary(&summary);
+            println!(
+                "stopped at \"{}\" with exit code {code}; {} step(s) not run",
+                step.name,
+                STEPS.len() - number - 1
+            );
+            return ExitCode::from(code);
+        }
+    }
+    print_summary(&summary);
+    println!("all {} steps passed", STEPS.len());
+    ExitCode::SUCCESS
+}
+
+fn print_summary(lines: &[String]) {
+    println!("\n== summary ==");
+    lines.iter().for_each(|line| println!("{line}"));
+}
+
+/// Runs cargo in the root of the workspace.
+fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> u8 {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().copied()).current_dir(root);
+    finish(&mut command)
+}
+
+/// Runs a command to its end and gives its exit code; 1 when it has none.
+fn finish(command: &mut Command) -> u8 {
+    match command.status() {
+        Ok(status) if status.success() => 0,
+        Ok(status) => {
+            status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
+        }
+        Err(problem) => {
+            eprintln!("{command:?} could not be started: {problem}");
+            1
+        }
+    }
+}
+
+/// Runs every example with an empty folder as its only argument.
+///
+/// Why not `cargo run -p`: building one package selects other features of shared dependencies and builds them anew.
+fn run_examples(root: &Path) -> u8 {
+    let run = || -> Result<u8, String> {
+        let built = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+        let programs = built.parent().map(|folder| folder.join("examples")).unwrap_or_default();
+        for name in examples(root)? {
+            let folder = EmptyFolder::new(&name)?;
+            println!("-- {name}");
+            let program = programs.join(&name).with_extension(std::env::consts::EXE_EXTENSION);
+            let code = finish(Command::new(program).arg(&folder.0).current_dir(root));
+            if code != 0 {
+                return Ok(code);
+            }
+        }
+        Ok(0)
+    };
+    run().unwrap_or_else(|problem| {
+        eprintln!("{problem}");
+        1
+    })
+}
+
+/// Names of `crates/*/examples/NAME.rs`, sorted.
+fn examples(root: &Path) -> Result<Vec<String>, String> {
+    let mut names: Vec<String> = crate::source::files_below(root, "crates", "rs")?
+        .iter()
+        .filter_map(|path| {
+            let (_, inside) = path.strip_prefix("crates/")?.split_once('/')?;
+            let name = inside.strip_prefix("examples/")?.strip_suffix(".rs")?;
+            (!name.contains('/')).then(|| name.to_string())
+        })
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// A folder among the system's temporary ones, removed when it is dropped.
+struct EmptyFolder(PathBuf);
+
+impl EmptyFolder {
+    fn new(name: &str) -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("eigenlift-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for EmptyFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
