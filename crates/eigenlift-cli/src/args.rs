@@ -261,9 +261,12 @@ pub(crate) struct DataArgs {
     /// Standard deviation of the noise (sets made by formula)
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) noise: Option<f64>,
-    /// Seed (sets made by formula)
+    /// Seed (sets made by formula); 0 when not given
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Say nothing on standard error but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args, Clone, Debug)]

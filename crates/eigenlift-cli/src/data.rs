@@ -47,16 +47,16 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
         "worked-example" => worked_example()?,
         name => synthetic(name, args.rows, args.noise, args.seed.unwrap_or(0))?,
     };
-    write(&set, &args.out)
+    write(&set, &args.out, Words::new(args.quiet))
 }
 
 /// Text formats have the label last; in the others a label of text stands in front.
-fn write(set: &Dataset, path: &Path) -> Result<(), Failure> {
+fn write(set: &Dataset, path: &Path, words: Words) -> Result<(), Failure> {
     let format = if outputs::is_standard(path) { None } else { Format::from_extension(path) };
     match format.unwrap_or(Format::Csv) {
         Format::Csv => outputs::write_bytes(path, text(set, ',').as_bytes()),
         Format::Tsv => outputs::write_bytes(path, text(set, '\t').as_bytes()),
-        Format::Npy | Format::Npz | Format::Parquet => write_binary(set, path),
+        Format::Npy | Format::Npz | Format::Parquet => write_binary(set, path, words),
     }
 }
 
@@ -73,7 +73,7 @@ fn text(set: &Dataset, delimiter: char) -> String {
     text
 }
 
-fn write_binary(set: &Dataset, path: &Path) -> Result<(), Failure> {
+fn write_binary(set: &Dataset, path: &Path, words: Words) -> Result<(), Failure> {
     let rows = set.samples.points().to_dense::<f64>();
     let labels: Option<Vec<f64>> = set.target.iter().map(|label| label.parse().ok()).collect();
     let mut names = set.columns.clone();
@@ -88,8 +88,7 @@ fn write_binary(set: &Dataset, path: &Path) -> Result<(), Failure> {
         (Some(name), None) => {
             front.push((name, &set.target));
             if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
-                Words::new(false)
-                    .note("NPY holds numbers alone: the label is not written; NPZ and Parquet hold it");
+                words.note("NPY holds numbers alone: the label is not written; NPZ and Parquet hold it");
             }
         }
         _ => {}

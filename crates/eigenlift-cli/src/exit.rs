@@ -165,3 +165,41 @@ fn say(message: &str) {
     // When standard error is closed there is nobody to tell.
     let _ = writeln!(io::stderr(), "error: {message}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_has_its_status() {
+        let parts = || ("found".to_string(), "required".to_string(), "action".to_string());
+        let library = |make: fn(String, String, String) -> Error| {
+            let (found, required, action) = parts();
+            Failure::from(make(found, required, action)).code()
+        };
+        assert_eq!(library(|found, required, action| Error::Kernel { found, required, action }), 2);
+        assert_eq!(library(|found, required, action| Error::Setting { found, required, action }), 2);
+        assert_eq!(library(|found, required, action| Error::Data { found, required, action }), 3);
+        assert_eq!(library(|found, required, action| Error::Model { found, required, action }), 3);
+        assert_eq!(library(|found, required, action| Error::Memory { found, required, action }), 1);
+        let slow =
+            Error::NotConverged { passes: 200.0, residual: 1e-3, tolerance: 1e-6, action: "Wait".into() };
+        assert_eq!(Failure::from(slow).code(), 4);
+        assert_eq!(Failure::from(Error::Cancelled).code(), 130);
+        let disk =
+            || Error::Io { path: "m".into(), doing: "saving", source: io::ErrorKind::StorageFull.into() };
+        assert_eq!((Failure::from(disk()).code(), Failure::loading(disk()).code()), (1, 3));
+        let gone = Failure::writing(Path::new("-"), &io::ErrorKind::BrokenPipe.into());
+        assert_eq!((gone.code(), Failure::ClosedPipe.code()), (0, 0));
+    }
+
+    #[test]
+    fn a_message_ends_with_one_full_stop() {
+        let text = |action: &str| {
+            Failure::from(Error::Data { found: "a".into(), required: "b".into(), action: action.into() })
+                .to_string()
+        };
+        assert_eq!((text("Do c"), text("Do c.")), ("a; b. Do c.".to_string(), "a; b. Do c.".to_string()));
+        assert_eq!(Failure::usage("a", "b", "Do c").to_string(), "a; b. Do c.");
+    }
+}

@@ -174,3 +174,27 @@ fn pictures_are_drawn() {
     folder.run(&["fit", "kpca", "iris.csv", "-k", "1", "--out", "s.csv", "--plot", "strip.svg"]).ok();
     assert!(folder.read("strip.svg").contains("row"));
 }
+
+#[test]
+fn a_model_in_single_precision_projects_its_own_rows() {
+    let folder = Folder::prepared();
+    let fit = "fit kpca digits.csv --target digit -k 4 --precision f32 --out s.csv --model m.safetensors";
+    folder.run(&fit.split(' ').collect::<Vec<_>>()).ok();
+    folder.run(&["transform", "m.safetensors", "digits.csv", "--target", "digit", "--out", "t.csv"]).ok();
+    assert_close(&table(&folder.read("t.csv")).1, &table(&folder.read("s.csv")).1, 1e-4);
+    assert!(folder.run(&["inspect", "m.safetensors"]).ok().out.contains("1797 × 64 (f32)"));
+}
+
+#[test]
+fn a_precomputed_matrix_gives_the_scores_of_its_kernel() {
+    let folder = Folder::prepared();
+    folder.run(&["kernel", "gram", "iris.csv", "--kernel", "rbf(gamma=0.3)", "--out", "k.npy"]).ok();
+    let direct = folder.run(&["fit", "kpca", "iris.csv", "--kernel", "rbf(gamma=0.3)", "--quiet"]).ok().out;
+    let given = folder
+        .run(&["fit", "kpca", "k.npy", "--kernel", "precomputed", "--quiet", "--model", "m.safetensors"])
+        .ok()
+        .out;
+    assert_close(&table(&given).1, &table(&direct).1, 1e-10);
+    let again = folder.run(&["transform", "m.safetensors", "k.npy", "--quiet"]).ok().out;
+    assert_close(&table(&again).1, &table(&direct).1, 1e-10);
+}

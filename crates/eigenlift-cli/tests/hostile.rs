@@ -7,6 +7,66 @@ use support::Folder;
 /// Arguments, exit status, what standard error must contain.
 type Case = (&'static str, i32, &'static str);
 
+const COMMAND_LINES: &[Case] = &[
+    ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
+    ("fit pca iris.csv", 2, "unrecognized subcommand 'pca'"),
+    ("fit kpca", 2, "<DATA>"),
+    ("fit kpca iris.csv --frob", 2, "unexpected argument '--frob'"),
+    ("fit kpca iris.csv -k 0", 2, "a whole number of at least 1 is required"),
+    ("fit kpca iris.csv -k auto", 2, "a whole number of at least 1 is required"),
+    ("fit kpca iris.csv -k -1", 2, "-1"),
+    (
+        "fit kpca iris.csv --kernel foo",
+        2,
+        "the kernel 'foo' at position 1 is unknown; a kernel is one of linear, polynomial",
+    ),
+    ("fit kpca iris.csv --kernel rbf(gama=1)", 2, "rbf has no parameter 'gama'"),
+    ("fit kpca iris.csv --kernel rbf(gamma=-1)", 2, "invalid value 'rbf(gamma=-1)' for '--kernel <SPEC>'"),
+    ("fit kpca iris.csv --kernel rbf(", 2, "invalid value 'rbf(' for '--kernel <SPEC>'"),
+    ("fit kpca iris.csv --kernel expr(x9*y9)", 2, "uses feature 9, the data has 4"),
+    ("fit kpca worked.csv --kernel expr(x1-y2)", 2, "a kernel must be symmetric"),
+    ("fit kpca worked.csv --kernel poly(300)", 2, "kernel values must be finite"),
+    ("fit kpca iris.csv --tol 0", 2, "a number between 0 and 1 is required"),
+    ("fit kpca iris.csv --tol 1e-15 --quiet", 2, "it must lie between 1e-14 and 1"),
+    ("fit kpca iris.csv --memory lots", 2, "a size such as 4GiB"),
+    ("fit kpca iris.csv --threads 99999", 2, "99999 is not in 0..=1024"),
+    ("fit kpca iris.csv --precision f16", 2, "[possible values: f32, f64]"),
+    ("fit kpca iris.csv --missing maybe", 2, "[possible values: error, drop, mean]"),
+    ("fit kpca iris.csv --delimiter ab", 2, "one ASCII character"),
+    ("fit kpca iris.csv --target nope", 2, "--target names \"nope\", which is not a column"),
+    ("fit kpca iris.csv --columns 1-9", 2, "--columns"),
+    ("fit kpca iris.csv --out iris.csv", 2, "--out iris.csv is also an input"),
+    ("fit kpca iris.csv --out ./iris.csv", 2, "is also an input"),
+    (
+        "fit kpca iris.csv --out s.csv --plot s.csv",
+        2,
+        "--plot s.csv has the unknown extension .csv; it must end in .svg or .png",
+    ),
+    ("fit kpca iris.csv --plot a.svg --plot scree=a.svg", 2, "are the same file"),
+    ("fit kpca iris.csv --out s.docx", 2, "has the unknown extension .docx"),
+    ("fit kpca iris.csv --out scores", 2, "--out scores has no extension"),
+    ("fit kpca iris.csv --model m.pkl", 2, "it must end in .safetensors"),
+    ("fit kpca iris.csv --out folder.csv", 2, "--out folder.csv is a folder"),
+    ("fit kpca iris.csv --out none/s.csv", 2, "the folder none does not exist"),
+    ("fit kpca iris.csv --json --out -", 2, "--json and --out - both want standard output"),
+    ("fit kpca iris.csv --out s.csv --plot contours=c.svg", 2, "--plot contours= of 4 data columns"),
+    (
+        "transform iris.safetensors iris.csv --out iris.safetensors",
+        2,
+        "has the unknown extension .safetensors",
+    ),
+    ("data nope", 2, "[possible values: digits, iris, worked-example"),
+    ("data iris --rows 10", 2, "--rows with the data set iris"),
+    ("data moons --rows 1", 2, "at least 2 rows"),
+    ("data moons --noise -1", 2, "a noise of 0 or more"),
+    ("kernel gram iris.csv --with linear", 2, "unexpected argument '--with'"),
+    ("kernel compare iris.csv", 2, "--with <SPEC>"),
+    ("kernel check iris.csv --out c.csv", 2, "--out with a question whose answer is a sentence"),
+    ("kernel eigen iris.csv --out e.csv", 2, "--out without --what"),
+    ("kernel distance worked.csv --kernel precomputed --quiet", 2, "the kernel precomputed has no formula"),
+    ("completions cmd", 2, "[possible values: bash"),
+];
+
 #[track_caller]
 fn check(folder: &Folder, cases: &[Case]) {
     let before = folder.names();
@@ -33,148 +93,74 @@ fn words(line: &str) -> Vec<&str> {
 fn wrong_command_lines() {
     let folder = Folder::prepared();
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
-    let cases: &[Case] = &[
-        ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
-        ("fit pca iris.csv", 2, "unrecognized subcommand 'pca'"),
-        ("fit kpca", 2, "<DATA>"),
-        ("fit kpca iris.csv --frob", 2, "unexpected argument '--frob'"),
-        ("fit kpca iris.csv -k 0", 2, "a whole number of at least 1 is required"),
-        ("fit kpca iris.csv -k auto", 2, "a whole number of at least 1 is required"),
-        ("fit kpca iris.csv -k -1", 2, "-1"),
-        (
-            "fit kpca iris.csv --kernel foo",
-            2,
-            "the kernel 'foo' at position 1 is unknown; a kernel is one of linear, polynomial",
-        ),
-        ("fit kpca iris.csv --kernel rbf(gama=1)", 2, "rbf has no parameter 'gama'"),
-        (
-            "fit kpca iris.csv --kernel rbf(gamma=-1)",
-            2,
-            "invalid value 'rbf(gamma=-1)' for '--kernel <SPEC>'",
-        ),
-        ("fit kpca iris.csv --kernel rbf(", 2, "invalid value 'rbf(' for '--kernel <SPEC>'"),
-        ("fit kpca iris.csv --kernel expr(x9*y9)", 2, "uses feature 9, the data has 4"),
-        ("fit kpca worked.csv --kernel expr(x1-y2)", 2, "a kernel must be symmetric"),
-        ("fit kpca worked.csv --kernel poly(300)", 2, "kernel values must be finite"),
-        ("fit kpca iris.csv --tol 0", 2, "a number between 0 and 1 is required"),
-        ("fit kpca iris.csv --tol 1e-15 --quiet", 2, "it must lie between 1e-14 and 1"),
-        ("fit kpca iris.csv --memory lots", 2, "a size such as 4GiB"),
-        ("fit kpca iris.csv --threads 99999", 2, "99999 is not in 0..=1024"),
-        ("fit kpca iris.csv --precision f16", 2, "[possible values: f32, f64]"),
-        ("fit kpca iris.csv --missing maybe", 2, "[possible values: error, drop, mean]"),
-        ("fit kpca iris.csv --delimiter ab", 2, "one ASCII character"),
-        ("fit kpca iris.csv --target nope", 2, "--target names \"nope\", which is not a column"),
-        ("fit kpca iris.csv --columns 1-9", 2, "--columns"),
-        ("fit kpca iris.csv --out iris.csv", 2, "--out iris.csv is also an input"),
-        ("fit kpca iris.csv --out ./iris.csv", 2, "is also an input"),
-        (
-            "fit kpca iris.csv --out s.csv --plot s.csv",
-            2,
-            "--plot s.csv has the unknown extension .csv; it must end in .svg or .png",
-        ),
-        ("fit kpca iris.csv --plot a.svg --plot scree=a.svg", 2, "are the same file"),
-        ("fit kpca iris.csv --out s.docx", 2, "has the unknown extension .docx"),
-        ("fit kpca iris.csv --out scores", 2, "--out scores has no extension"),
-        ("fit kpca iris.csv --model m.pkl", 2, "it must end in .safetensors"),
-        ("fit kpca iris.csv --out folder.csv", 2, "--out folder.csv is a folder"),
-        ("fit kpca iris.csv --out none/s.csv", 2, "the folder none does not exist"),
-        ("fit kpca iris.csv --json --out -", 2, "--json and --out - both want standard output"),
-        ("fit kpca iris.csv --out s.csv --plot contours=c.svg", 2, "--plot contours= of 4 data columns"),
-        (
-            "transform iris.safetensors iris.csv --out iris.safetensors",
-            2,
-            "has the unknown extension .safetensors",
-        ),
-        ("data nope", 2, "[possible values: digits, iris, worked-example"),
-        ("data iris --rows 10", 2, "--rows with the data set iris"),
-        ("data moons --rows 1", 2, "at least 2 rows"),
-        ("data moons --noise -1", 2, "a noise of 0 or more"),
-        ("kernel gram iris.csv --with linear", 2, "unexpected argument '--with'"),
-        ("kernel compare iris.csv", 2, "--with <SPEC>"),
-        ("kernel check iris.csv --out c.csv", 2, "--out with a question whose answer is a sentence"),
-        ("kernel eigen iris.csv --out e.csv", 2, "--out without --what"),
-        (
-            "kernel distance worked.csv --kernel precomputed --quiet",
-            2,
-            "the kernel precomputed has no formula",
-        ),
-        ("completions cmd", 2, "[possible values: bash"),
-    ];
-    check(&folder, cases);
+    check(&folder, COMMAND_LINES);
 }
+
+const TABLES: &[(&str, &str)] = &[
+    ("empty.csv", ""),
+    ("header.csv", "a,b\n"),
+    ("nan.csv", "a,b\n1,2\n3,nan\n4,5\n"),
+    ("inf.csv", "a,b\n1,2\n3,inf\n"),
+    ("ragged.csv", "a,b\n1,2\n3\n"),
+    ("text.csv", "a,b\n1,2\n3,foo\n"),
+    ("words.csv", "n\nfoo\nbar\n"),
+    ("same.csv", "a,b\n1,2\n1,2\n1,2\n"),
+    ("one.csv", "a,b\n1,2\n"),
+    ("negative.csv", "a,b\n1,2\n-1,2\n"),
+    ("twice.csv", "a,a\n1,2\n3,4\n"),
+    ("quote.csv", "a,b\n\"1,2\n3,4\n"),
+    ("big.csv", "a,b\n1e300,1\n2,3\n"),
+    ("skew.csv", "1,2\n3,1\n"),
+    ("clash.csv", "kpca1,x,y\nfoo,1,2\nbar,3,5\n"),
+    ("three.csv", "p,q,r\n1,2,3\n3,4,6\n"),
+    ("four.csv", "sepal_length,b,c,d\n1,2,3,4\n3,4,6,5\n"),
+];
+
+const BAD_TABLES: &[Case] = &[
+    ("fit kpca nosuch.csv --quiet", 3, "nosuch.csv: cannot be read"),
+    ("fit kpca . --quiet", 3, "."),
+    ("fit kpca empty.csv --quiet", 3, "it is empty (0 bytes)"),
+    ("fit kpca header.csv --quiet", 3, "header.csv"),
+    (
+        "fit kpca nan.csv --quiet",
+        3,
+        "1 cell is missing in 1 column, the first at line 3 (row 2), column 2 (\"b\")",
+    ),
+    ("fit kpca inf.csv --quiet", 3, "every entry must be finite"),
+    ("fit kpca ragged.csv --quiet", 3, "line 3 has 1 cell, and line 1 has 2"),
+    ("fit kpca text.csv --quiet", 3, "line 3 (row 2), column 2 (\"b\") is \"foo\""),
+    ("fit kpca words.csv --quiet", 3, "it has no column of numbers"),
+    ("fit kpca same.csv --quiet", 3, "a median needs rows that differ"),
+    ("fit kpca same.csv --kernel linear --quiet", 3, "All samples look the same to this kernel"),
+    ("fit kpca one.csv --quiet", 3, "centring leaves nothing of fewer than 2"),
+    ("fit kpca nan.csv --missing drop --columns a --kernel precomputed --quiet", 3, "it must be square"),
+    (
+        "fit kpca negative.csv --kernel chi2 --quiet",
+        3,
+        "row 2, column 1 is -1; the kernel chi2(gamma=1) needs entries",
+    ),
+    ("fit kpca twice.csv --quiet", 3, "twice.csv"),
+    ("fit kpca quote.csv --quiet", 3, "quote.csv"),
+    ("fit kpca big.csv --precision f32 --kernel linear --quiet", 3, "finite"),
+    ("fit kpca skew.csv --kernel precomputed --quiet", 3, "it must be symmetric"),
+    ("fit kpca bytes.csv --quiet", 3, "bytes.csv"),
+    ("fit kpca cut.npy --quiet", 3, "cut.npy"),
+    ("fit kpca cut.parquet --quiet", 3, "cut.parquet"),
+    ("fit kpca clash.csv --out s.csv --quiet", 3, "the column kpca1 is carried in front of the scores"),
+];
 
 #[test]
 fn unusable_tables() {
     let folder = Folder::new();
     folder.run(&["data", "iris", "--out", "iris.csv"]).ok();
     folder.run(&["fit", "kpca", "iris.csv", "--model", "iris.safetensors", "--json", "--quiet"]).ok();
-    for (name, text) in [
-        ("empty.csv", ""),
-        ("header.csv", "a,b\n"),
-        ("nan.csv", "a,b\n1,2\n3,nan\n4,5\n"),
-        ("inf.csv", "a,b\n1,2\n3,inf\n"),
-        ("ragged.csv", "a,b\n1,2\n3\n"),
-        ("text.csv", "a,b\n1,2\n3,foo\n"),
-        ("words.csv", "n\nfoo\nbar\n"),
-        ("same.csv", "a,b\n1,2\n1,2\n1,2\n"),
-        ("one.csv", "a,b\n1,2\n"),
-        ("negative.csv", "a,b\n1,2\n-1,2\n"),
-        ("twice.csv", "a,a\n1,2\n3,4\n"),
-        ("quote.csv", "a,b\n\"1,2\n3,4\n"),
-        ("big.csv", "a,b\n1e300,1\n2,3\n"),
-        ("skew.csv", "1,2\n3,1\n"),
-        ("clash.csv", "kpca1,x,y\nfoo,1,2\nbar,3,5\n"),
-        ("three.csv", "p,q,r\n1,2,3\n3,4,6\n"),
-        ("four.csv", "sepal_length,b,c,d\n1,2,3,4\n3,4,6,5\n"),
-    ] {
+    for (name, text) in TABLES {
         folder.write(name, text);
     }
     folder.write("bytes.csv", [0xff, 0xfe, 0x00, 0x41, 0x0a]);
     folder.write("cut.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'");
     folder.write("cut.parquet", b"PAR1\x15\x04");
-    check(
-        &folder,
-        &[
-            ("fit kpca nosuch.csv --quiet", 3, "nosuch.csv: cannot be read"),
-            ("fit kpca . --quiet", 3, "."),
-            ("fit kpca empty.csv --quiet", 3, "it is empty (0 bytes)"),
-            ("fit kpca header.csv --quiet", 3, "header.csv"),
-            (
-                "fit kpca nan.csv --quiet",
-                3,
-                "1 cell is missing in 1 column, the first at line 3 (row 2), column 2 (\"b\")",
-            ),
-            ("fit kpca inf.csv --quiet", 3, "every entry must be finite"),
-            ("fit kpca ragged.csv --quiet", 3, "line 3 has 1 cell, and line 1 has 2"),
-            ("fit kpca text.csv --quiet", 3, "line 3 (row 2), column 2 (\"b\") is \"foo\""),
-            ("fit kpca words.csv --quiet", 3, "it has no column of numbers"),
-            ("fit kpca same.csv --quiet", 3, "a median needs rows that differ"),
-            ("fit kpca same.csv --kernel linear --quiet", 3, "All samples look the same to this kernel"),
-            ("fit kpca one.csv --quiet", 3, "centring leaves nothing of fewer than 2"),
-            (
-                "fit kpca nan.csv --missing drop --columns a --kernel precomputed --quiet",
-                3,
-                "it must be square",
-            ),
-            (
-                "fit kpca negative.csv --kernel chi2 --quiet",
-                3,
-                "row 2, column 1 is -1; the kernel chi2(gamma=1) needs entries",
-            ),
-            ("fit kpca twice.csv --quiet", 3, "twice.csv"),
-            ("fit kpca quote.csv --quiet", 3, "quote.csv"),
-            ("fit kpca big.csv --precision f32 --kernel linear --quiet", 3, "finite"),
-            ("fit kpca skew.csv --kernel precomputed --quiet", 3, "it must be symmetric"),
-            ("fit kpca bytes.csv --quiet", 3, "bytes.csv"),
-            ("fit kpca cut.npy --quiet", 3, "cut.npy"),
-            ("fit kpca cut.parquet --quiet", 3, "cut.parquet"),
-            (
-                "fit kpca clash.csv --out s.csv --quiet",
-                3,
-                "the column kpca1 is carried in front of the scores",
-            ),
-        ],
-    );
+    check(&folder, BAD_TABLES);
     check(
         &folder,
         &[

@@ -42,6 +42,8 @@ fn a_long_fit_stops_and_leaves_nothing() {
         "40",
         "--tol",
         "1e-12",
+        "--threads",
+        "1",
         "--memory",
         "1GiB",
         "--out",
