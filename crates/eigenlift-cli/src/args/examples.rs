@@ -13,6 +13,10 @@ Exit status: 0 done, 1 failure (disk, memory, internal), 2 the command line is w
 unusable, 4 not converged, 130 interrupted.";
 
 pub(super) const DEMO: &str = "\
+Handwritten digits with 10 components: scores.csv, model.safetensors, scatter and scree as SVG and PNG. Contours of the \
+first 8 components of 'data three-gaussians --seed 57' with the kernel rbf(c=0.1). worked-example.txt: K, its centred \
+form, eigenvalues, eigenvectors and scores of four points. A folder with other files in it is refused.
+
 Examples:
   eigenlift demo
   eigenlift demo --out pictures --quiet";
