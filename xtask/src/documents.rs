@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Where the equations are.
 const THEORY: &str = "docs/theory";
+/// The program that the README shows, and which is built and run.
+const SHOWN: &str = "crates/eigenlift/examples/quickstart.rs";
 
 /// Checks labels in the library's comments and links in all documents.
 pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Violation>, String> {
@@ -23,7 +25,21 @@ pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Violation>, S
             |target: &str| root.join(&path).parent().is_some_and(|folder| folder.join(target).exists());
         found.extend(broken_links(&path, &read(&path)?, exists));
     }
+    found.extend(other_program(&read(&"README.md".into())?, &read(&SHOWN.into())?));
     Ok(found)
+}
+
+/// The Rust program in the README, if it is not the example that is built and run.
+fn other_program(readme: &str, example: &str) -> Option<Violation> {
+    const OPEN: &str = "```rust\n";
+    let at = readme.find(OPEN)?;
+    let (program, _) = readme[at + OPEN.len()..].split_once("```")?;
+    let message = format!("this program is not the one in {SHOWN}; show what is built and run");
+    (!example.ends_with(program)).then(|| Violation {
+        file: "README.md".into(),
+        line: line_of(readme, at),
+        message,
+    })
 }
 
 /// Labels that a document defines: an indented line that starts with one.
@@ -94,6 +110,13 @@ mod tests {
             found[0].to_string().starts_with("crates/eigenlift/src/a.rs:2: (K77) is no equation"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_readme_with_another_program_is_named() {
+        let readme = "# x\n```rust\nfn main() {}\n```\n";
+        assert_eq!(other_program(readme, "//! Words.\n\nfn main() {}\n"), None);
+        assert_eq!(other_program(readme, "fn main() { f() }\n").map(|v| v.line), Some(2));
     }
 
     #[test]

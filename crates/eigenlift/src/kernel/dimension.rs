@@ -49,7 +49,7 @@ impl KernelSpec {
     /// constant.
     ///
     /// ```
-    /// use eigenlift::kernel::{dimension::Dimension, spec::KernelSpec};
+    /// use eigenlift::kernel::{Dimension, KernelSpec};
     /// let kernel: KernelSpec = "polynomial(degree=2)".parse()?;
     /// assert_eq!(kernel.dimension(2), Dimension::Finite(6));
     /// # Ok::<(), eigenlift::error::Error>(())

@@ -80,7 +80,7 @@ enum Op {
 /// Two formulas are equal when their canonical texts are. Values are shared, so that a clone is cheap.
 ///
 /// ```
-/// use eigenlift::kernel::formula::Formula;
+/// use eigenlift::kernel::Formula;
 /// let f = Formula::parse("1 + 2 * x1**2 * y1**2", true)?;
 /// assert_eq!(f.to_string(), "1 + 2*x1^2*y1^2");
 /// assert_eq!(f.eval(&[3.0], &[0.5]), 5.5);

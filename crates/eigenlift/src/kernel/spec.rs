@@ -75,7 +75,7 @@ pub enum ParamRole {
 /// its text is read as. In serde it is that text.
 ///
 /// ```
-/// use eigenlift::kernel::spec::KernelSpec;
+/// use eigenlift::kernel::KernelSpec;
 /// let kernel: KernelSpec = "0.5 * Gaussian + linear".parse()?;
 /// assert_eq!(kernel.to_string(), "0.5*rbf(gamma=median) + linear");
 /// # Ok::<(), eigenlift::error::Error>(())
@@ -253,7 +253,7 @@ impl KernelSpec {
     /// The same kernel with every parameter, given or not, replaced by the number that `value` gives for it.
     ///
     /// ```
-    /// use eigenlift::kernel::spec::{KernelSpec, Param};
+    /// use eigenlift::kernel::{KernelSpec, Param};
     /// let kernel = KernelSpec::default().map_params(&mut |_, param| match param {
     ///     Param::Value(number) => Ok(number),
     ///     _ => Ok(0.25),

@@ -209,6 +209,7 @@ mod tests {
             n_components: 1,
             kernel: "linear".into(),
             precision: "f64".into(),
+            draft: false,
             storage: Storage::Tiled,
             solver: Solver::Dense,
             repair: Indefinite::Clip,
