@@ -1,0 +1,169 @@
+//! The account of a fit: what was computed and how far it can be trusted.
+
+use crate::input::DataAccount;
+use crate::outputs::Written;
+use crate::words::{Words, aligned, bytes, counted, peak_memory};
+use eigenlift::eigen::{Interval, SolveStats};
+use eigenlift::methods::FittedKernelPca;
+use eigenlift::model::{Plan, Solver};
+use serde::Serialize;
+
+/// Components shown in the table of the account; all of them are in the JSON form.
+const SHOWN_COMPONENTS: usize = 30;
+
+/// Seconds spent.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Seconds {
+    /// Reading and parsing the table.
+    pub(crate) read: f64,
+    /// The fit alone.
+    pub(crate) fit: f64,
+    /// Drawing and writing pictures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plot: Option<f64>,
+    /// Writing scores and model.
+    pub(crate) write: f64,
+}
+
+/// The account in the form that programs read; its keys stay.
+#[derive(Debug, Serialize)]
+pub(crate) struct FitAccount<'a> {
+    command: &'static str,
+    version: &'static str,
+    data: &'a DataAccount,
+    plan: &'a Plan,
+    kernel: &'a str,
+    /// nλ, eigenvalues of the centred kernel matrix.
+    eigenvalues: &'a [f64],
+    /// λ.
+    variances: Vec<f64>,
+    explained_variance_ratio: Vec<f64>,
+    /// tr(K_c).
+    total: f64,
+    residuals: &'a [f64],
+    intervals: &'a [Interval],
+    /// First and last component of each group that is determined only as a subspace, counted from 1.
+    ties: Vec<(usize, usize)>,
+    warnings: Vec<String>,
+    stats: SolveStats,
+    solver: Solver,
+    threads: usize,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+    files: &'a [Written],
+}
+
+impl<'a> FitAccount<'a> {
+    /// Gathers it.
+    pub(crate) fn new(
+        command: &'static str,
+        data: &'a DataAccount,
+        model: &'a FittedKernelPca,
+        seconds: Seconds,
+        files: &'a [Written],
+    ) -> Self {
+        let (plan, certificate) = (model.plan(), model.certificate());
+        Self {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            data,
+            plan,
+            kernel: &plan.kernel,
+            eigenvalues: model.eigenvalues(),
+            variances: model.variances(),
+            explained_variance_ratio: model.explained_variance_ratio(),
+            total: model.total(),
+            residuals: &certificate.residuals,
+            intervals: &certificate.intervals,
+            ties: certificate.ties.iter().map(|(first, last)| (first + 1, last + 1)).collect(),
+            warnings: data.warnings.iter().chain(model.warnings()).cloned().collect(),
+            stats: model.stats(),
+            solver: plan.solver,
+            threads: plan.threads,
+            seconds,
+            peak_memory_bytes: peak_memory(),
+            files,
+        }
+    }
+}
+
+/// Says what was found: warnings first, then the components and what is proved about them.
+pub(crate) fn say_result(model: &FittedKernelPca, words: Words) {
+    for warning in model.warnings() {
+        words.warn(warning);
+    }
+    words.say(components(model));
+    let certificate = model.certificate();
+    words.say(format_args!(
+        "certificate: a fresh product puts an eigenvalue of the centred kernel matrix within each bound; \
+         worst relative residual {:.1e} (asked for: {:.0e})",
+        certificate.worst_residual(),
+        model.plan().tolerance
+    ));
+    let stats = model.stats();
+    words.say(format_args!(
+        "{} solver: {}, {} over the kernel matrix, {}",
+        model.plan().solver,
+        counted(stats.iterations, "iteration"),
+        if stats.passes == 1 { "1 pass".to_string() } else { format!("{} passes", stats.passes) },
+        counted(stats.products, "product")
+    ));
+}
+
+/// The table of components.
+pub(crate) fn components(model: &FittedKernelPca) -> String {
+    let (certificate, ratio, variances) =
+        (model.certificate(), model.explained_variance_ratio(), model.variances());
+    let mut cumulative = 0.0;
+    let rows: Vec<Vec<String>> = model
+        .eigenvalues()
+        .iter()
+        .enumerate()
+        .take(SHOWN_COMPONENTS)
+        .map(|(j, value)| {
+            cumulative += ratio[j];
+            let bound = (certificate.intervals[j].high - certificate.intervals[j].low) / 2.0;
+            vec![
+                format!("kpca{}", j + 1),
+                number(variances[j]),
+                number(*value),
+                format!("{:.2} %", 100.0 * ratio[j]),
+                format!("{:.2} %", 100.0 * cumulative),
+                format!("{:.1e}", certificate.residuals[j]),
+                format!("± {bound:.1e}"),
+            ]
+        })
+        .collect();
+    let heading = ["component", "λ", "nλ", "explained", "cumulative", "residual", "nλ within"];
+    let more = model.n_components().saturating_sub(SHOWN_COMPONENTS);
+    let rest =
+        if more > 0 { format!("\n  … and {more} more (all of them with --json)") } else { String::new() };
+    aligned(&heading, &rows) + &rest
+}
+
+/// Nine significant digits, as many as the worked example prints.
+fn number(x: f64) -> String {
+    if x != 0.0 && (x.abs() < 1e-4 || x.abs() >= 1e9) {
+        return format!("{x:.8e}");
+    }
+    let before = if x.abs() >= 1.0 { x.abs().log10() as usize + 1 } else { 1 };
+    format!("{x:.*}", 9usize.saturating_sub(before))
+}
+
+/// Says what it took and what was written.
+pub(crate) fn say_end(seconds: Seconds, files: &[Written], words: Words) {
+    let plot = seconds.plot.map(|s| format!(", plot {s:.2} s")).unwrap_or_default();
+    let memory = peak_memory().map(|n| format!("; peak memory {}", bytes(u128::from(n)))).unwrap_or_default();
+    words.say(format_args!(
+        "took: read {:.2} s, fit {:.2} s{plot}, write {:.2} s{memory}",
+        seconds.read, seconds.fit, seconds.write
+    ));
+    say_files(files, words);
+}
+
+/// Says which files were written.
+pub(crate) fn say_files(files: &[Written], words: Words) {
+    for file in files {
+        words.say(format_args!("wrote {} ({})", file.path.display(), file.what));
+    }
+}

@@ -1,0 +1,305 @@
+//! The words of the command line. Their meaning is the same in every command.
+
+mod examples;
+mod kernel;
+
+pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
+
+use crate::values::{self, PlotRequest};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use eigenlift::eigen::Indefinite;
+use eigenlift::kernel::KernelSpec;
+use eigenlift_io::{Format, Missing};
+use std::path::PathBuf;
+
+const MOST_THREADS: i64 = 1024;
+/// Positions stand among the arguments, whatever heading the flags around them have.
+const NO_HEADING: Option<&'static str> = None;
+
+/// Kernel PCA that is exact, fits the memory there is, and says how far its numbers can be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "eigenlift", version, after_help = examples::TOP, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The main job on built-in data: scores, model and pictures into a folder
+    #[command(after_help = examples::DEMO)]
+    Demo(DemoArgs),
+    /// Write a built-in data set
+    #[command(after_help = examples::DATA)]
+    Data(DataArgs),
+    /// Say what fit would do, bytes and passes, without doing it
+    #[command(after_help = examples::PLAN)]
+    Plan {
+        #[command(subcommand)]
+        method: PlanMethod,
+    },
+    /// Fit a method to a table: scores, and a model for new rows
+    #[command(after_help = examples::FIT)]
+    Fit {
+        #[command(subcommand)]
+        method: FitMethod,
+    },
+    /// Scores of new rows with a saved model
+    #[command(after_help = examples::TRANSFORM)]
+    Transform(TransformArgs),
+    /// Show what is in a model file
+    #[command(after_help = examples::INSPECT)]
+    Inspect(InspectArgs),
+    /// Look at a kernel on data: its matrix, eigenvectors, validity and geometry
+    #[command(after_help = examples::KERNEL)]
+    Kernel {
+        #[command(subcommand)]
+        question: KernelQuestion,
+    },
+    /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write all of them into a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder for one page per command
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FitMethod {
+    /// Kernel PCA
+    #[command(after_help = examples::FIT_KPCA)]
+    Kpca(FitArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanMethod {
+    /// Kernel PCA
+    #[command(after_help = examples::PLAN)]
+    Kpca(PlanArgs),
+}
+
+/// Which table, and how it is read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Table to read: CSV, TSV, NPY, NPZ (FILE.npz:MEMBER) or Parquet; - is standard input
+    #[arg(help_heading = NO_HEADING)]
+    pub(crate) data: PathBuf,
+    /// Label column, by name or position: kept out of the data, used for colour, carried in front of the scores
+    #[arg(long, value_name = "COL")]
+    pub(crate) target: Option<String>,
+    /// Columns that are data, by name, position from 1 or range: 1-3,width
+    #[arg(long, value_name = "LIST")]
+    pub(crate) columns: Option<String>,
+    /// What to do about missing cells (empty, NA, N/A, NaN, null, ?): refuse, leave the row out, or fill in the mean
+    #[arg(long, value_name = "HOW", default_value = "error", value_parser = missing())]
+    pub(crate) missing: Missing,
+    /// Format of DATA; recognised from its content when not given
+    #[arg(long, value_parser = format())]
+    pub(crate) format: Option<Format>,
+    /// Delimiter of a text table: one character, or tab, space, comma, semicolon; detected when not given
+    #[arg(long, value_name = "C", value_parser = values::delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    /// Whether the first line of a text table is a header; auto: if any cell in it is not a number
+    #[arg(long, value_name = "WHETHER", default_value = "auto")]
+    pub(crate) header: HeaderChoice,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum HeaderChoice {
+    Auto,
+    Yes,
+    No,
+}
+
+/// What decides the result and how it is found.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct SettingArgs {
+    /// Components kept; more than there are input columns is normal
+    #[arg(short = 'k', long, value_name = "N", default_value = "2", value_parser = values::components)]
+    pub(crate) components: usize,
+    /// Kernel: linear, polynomial(degree,gamma,coef0), rbf(gamma|sigma|c), laplacian, exponential, matern,
+    /// rational_quadratic, sigmoid, cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of these, precomputed
+    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)")]
+    pub(crate) kernel: KernelSpec,
+    /// Relative residual asked for
+    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance)]
+    pub(crate) tol: f64,
+    /// Precision of the samples and of the kernel's values, also for tables of single precision
+    #[arg(long, default_value = "f64")]
+    pub(crate) precision: Precision,
+    /// What to do with negative eigenvalues of a kernel that is not positive semi-definite: leave them out, take
+    /// their magnitude, or refuse
+    #[arg(long, value_name = "HOW", default_value = "clip", value_parser = repair())]
+    pub(crate) repair: Indefinite,
+    /// Eigensolver
+    #[arg(long, default_value = "auto")]
+    pub(crate) solver: SolverChoice,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// What the machine may spend.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Machine")]
+pub(crate) struct MachineArgs {
+    /// Memory allowed beside the samples: 4GiB, 500MB, 1.5g or bytes; a share of what is free when not given
+    #[arg(long, value_name = "SIZE", value_parser = values::memory)]
+    pub(crate) memory: Option<u64>,
+    /// Threads; 0 for all processors. The result does not depend on it
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    /// Seed of every random draw
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(crate) seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Precision {
+    F32,
+    F64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SolverChoice {
+    Auto,
+    Dense,
+    Davidson,
+}
+
+/// How much is said, and in which form.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SpeechArgs {
+    /// Print the account as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say nothing on standard error but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingArgs,
+    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
+    /// output, or nowhere with --json
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the model goes (.safetensors)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) model: Option<PathBuf>,
+    /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two components, scree=FILE for the
+    /// spectrum, contours=FILE for the components over the plane (two data columns)
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = values::plot)]
+    pub(crate) plot: Vec<PlotRequest>,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingArgs,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TransformArgs {
+    /// Model file written by fit
+    #[arg(help_heading = NO_HEADING)]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
+    /// output, or nowhere with --json
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads; 0 for all processors. The result does not depend on it
+    #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",
+          value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InspectArgs {
+    /// Model file written by fit
+    pub(crate) model: PathBuf,
+    /// Print everything but the arrays as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DataArgs {
+    /// The data set
+    #[arg(value_parser = PossibleValuesParser::new(crate::data::NAMES))]
+    pub(crate) name: String,
+    /// Where it goes: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+    /// Rows (sets made by formula)
+    #[arg(long, value_name = "N")]
+    pub(crate) rows: Option<usize>,
+    /// Standard deviation of the noise (sets made by formula)
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) noise: Option<f64>,
+    /// Seed (sets made by formula); 0 when not given
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Say nothing on standard error but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DemoArgs {
+    /// Folder to write into; made when it does not exist
+    #[arg(long, value_name = "DIR", default_value = "eigenlift-demo")]
+    pub(crate) out: PathBuf,
+    /// Threads; 0 for all processors. The result does not depend on it
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+fn missing() -> impl TypedValueParser<Value = Missing> {
+    PossibleValuesParser::new(["error", "drop", "mean"]).try_map(|text| text.parse::<Missing>())
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["csv", "tsv", "npy", "npz", "parquet"]).try_map(|text| text.parse::<Format>())
+}
+
+fn repair() -> impl TypedValueParser<Value = Indefinite> {
+    PossibleValuesParser::new(["clip", "flip", "refuse"]).try_map(|text| text.parse::<Indefinite>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_parser_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

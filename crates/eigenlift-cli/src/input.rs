@@ -1,0 +1,246 @@
+//! A table becomes samples, and what is carried beside them.
+
+use crate::args::{HeaderChoice, InputArgs, Precision};
+use crate::exit::Failure;
+use crate::words::{Words, counted, timed};
+use eigenlift::data::AnySamples;
+use eigenlift::matrix::Matrix;
+use eigenlift_io::{ReadOptions, Table, Target, TextColumn, read_table};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Names shown in a sentence; more are counted.
+const SHOWN_NAMES: usize = 8;
+
+/// What was read and how it was treated.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DataAccount {
+    pub(crate) path: PathBuf,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) column_names: Vec<String>,
+    /// Columns of text alone.
+    pub(crate) set_aside: Vec<String>,
+    pub(crate) target: Option<String>,
+    pub(crate) dropped_rows: usize,
+    pub(crate) imputed_cells: usize,
+    /// Columns of numbers that the model does not know.
+    pub(crate) ignored: Vec<String>,
+    /// Columns that are the same in every row.
+    pub(crate) constant_columns: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A table that was read.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) account: DataAccount,
+    pub(crate) values: Vec<f64>,
+    pub(crate) carried: Carried,
+    pub(crate) seconds: f64,
+}
+
+/// What stands in front of the scores.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    pub(crate) text: Vec<TextColumn>,
+    pub(crate) target: Option<Target>,
+}
+
+impl Carried {
+    /// Names and cells, text columns first, then the target.
+    pub(crate) fn columns(&self) -> Vec<(&str, &[String])> {
+        let text = self.text.iter().map(|column| (column.name.as_str(), column.values.as_slice()));
+        text.chain(self.target.iter().map(|target| (target.name.as_str(), target.values.as_slice())))
+            .collect()
+    }
+}
+
+impl Input {
+    /// Reads the table that the command line names.
+    pub(crate) fn read(args: &InputArgs) -> Result<Self, Failure> {
+        let options = ReadOptions {
+            format: args.format,
+            delimiter: args.delimiter,
+            header: match args.header {
+                HeaderChoice::Auto => None,
+                HeaderChoice::Yes => Some(true),
+                HeaderChoice::No => Some(false),
+            },
+            columns: args.columns.clone(),
+            target: args.target.clone(),
+            missing: args.missing,
+            member: None,
+        };
+        let (table, seconds) = timed(|| read_table(&args.data, &options));
+        Ok(Self::from_table(&args.data, table?, seconds))
+    }
+
+    fn from_table(path: &Path, table: Table, seconds: f64) -> Self {
+        let mut warnings = Vec::new();
+        if table.number_in_header {
+            warnings.push(
+                "the first line has numbers in it and was taken for the names of the columns; use --header no if it is data"
+                    .to_string(),
+            );
+        }
+        let constant = constant_columns(&table);
+        let account = DataAccount {
+            path: path.to_owned(),
+            rows: table.n_rows,
+            columns: table.names.len(),
+            column_names: table.names,
+            set_aside: table.text.iter().map(|column| column.name.clone()).collect(),
+            target: table.target.as_ref().map(|target| target.name.clone()),
+            dropped_rows: table.dropped_rows,
+            imputed_cells: table.imputed_cells,
+            ignored: Vec::new(),
+            constant_columns: constant,
+            warnings,
+        };
+        Self {
+            account,
+            values: table.values,
+            carried: Carried { text: table.text, target: table.target },
+            seconds,
+        }
+    }
+
+    /// Takes the columns that a model was fitted on, in its order.
+    ///
+    /// By name when the table has all of the model's names; by position when either side has no names of its own.
+    pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
+        let have = self.account.column_names.clone();
+        let place = |name: &String| have.iter().position(|other| other == name);
+        let missing: Vec<String> = wanted.iter().filter(|name| place(name).is_none()).cloned().collect();
+        if wanted.is_empty() || (!missing.is_empty() && (numbered(wanted) || numbered(&have))) {
+            return self.match_by_position(n_wanted);
+        }
+        if !missing.is_empty() {
+            return Err(Failure::Input(format!(
+                "{}: {} of the model's columns {} missing: {}; the table must have the columns the model was fitted on. \
+                 Rename its columns, or choose them with --columns.",
+                self.account.path.display(),
+                missing.len(),
+                if missing.len() == 1 { "is" } else { "are" },
+                list(&missing)
+            )));
+        }
+        let places: Vec<usize> = wanted.iter().filter_map(place).collect();
+        if places.iter().copied().ne(0..have.len()) {
+            let width = have.len();
+            let row = |i: usize| places.iter().map(move |j| i * width + j);
+            self.values = (0..self.account.rows).flat_map(row).map(|at| self.values[at]).collect();
+        }
+        self.account.ignored = have.into_iter().filter(|name| !wanted.contains(name)).collect();
+        self.account.columns = wanted.len();
+        self.account.column_names = wanted.to_vec();
+        Ok(())
+    }
+
+    fn match_by_position(&self, n_wanted: usize) -> Result<(), Failure> {
+        if self.account.columns == n_wanted {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "{}: {} of numbers; the model was fitted on {n_wanted}. Choose them with --columns.",
+            self.account.path.display(),
+            counted(self.account.columns, "column")
+        )))
+    }
+
+    /// The numbers as samples; they are moved, not copied, in double precision.
+    pub(crate) fn take_samples(&mut self, precision: Precision) -> Result<AnySamples, Failure> {
+        let (n, d) = (self.account.rows, self.account.columns);
+        let values = std::mem::take(&mut self.values);
+        Ok(match precision {
+            Precision::F64 => Matrix::from_vec(values, n, d)?.into(),
+            Precision::F32 => Matrix::from_vec(values.into_iter().map(|x| x as f32).collect(), n, d)?.into(),
+        })
+    }
+
+    /// Says which columns tell the rows apart in nothing.
+    pub(crate) fn note_constant_columns(&self, words: Words) {
+        let constant = &self.account.constant_columns;
+        if !constant.is_empty() && self.account.rows > 1 {
+            words.note(format_args!(
+                "{} the same in every row: {}",
+                if constant.len() == 1 {
+                    "one column is".into()
+                } else {
+                    format!("{} columns are", constant.len())
+                },
+                list(constant)
+            ));
+        }
+    }
+
+    /// Says what was read; warnings first.
+    pub(crate) fn say(&self, words: Words) {
+        let account = &self.account;
+        for warning in &account.warnings {
+            words.warn(warning);
+        }
+        let mut line = format!(
+            "read {}: {}, {} of numbers",
+            if account.path == Path::new("-") {
+                "standard input".into()
+            } else {
+                account.path.display().to_string()
+            },
+            counted(account.rows, "row"),
+            counted(account.columns, "column")
+        );
+        if let Some(target) = &account.target {
+            line += &format!("; target {target}");
+        }
+        if !account.set_aside.is_empty() {
+            line += &format!("; text set aside: {}", list(&account.set_aside));
+        }
+        words.say(line);
+        if account.dropped_rows > 0 {
+            words.say(format_args!(
+                "  {} left out because a cell was missing",
+                counted(account.dropped_rows, "row")
+            ));
+        }
+        if account.imputed_cells > 0 {
+            words.say(format_args!(
+                "  {} filled with the mean of the column",
+                counted(account.imputed_cells, "missing cell")
+            ));
+        }
+        if !account.ignored.is_empty() {
+            words.note(format_args!(
+                "columns the model does not know were left out: {}",
+                list(&account.ignored)
+            ));
+        }
+    }
+}
+
+/// Whether all names are of the kind given to columns without a header: x1, x2, …
+fn numbered(names: &[String]) -> bool {
+    names.iter().all(|name| name.strip_prefix('x').is_some_and(|n| n.parse::<u32>().is_ok()))
+}
+
+fn constant_columns(table: &Table) -> Vec<String> {
+    let width = table.names.len().max(1);
+    let first = table.values.get(..width).unwrap_or_default();
+    let mut constant = vec![true; first.len()];
+    for row in table.values.chunks_exact(width) {
+        for ((same, x), x0) in constant.iter_mut().zip(row).zip(first) {
+            *same &= x == x0;
+        }
+    }
+    table.names.iter().zip(constant).filter(|(_, same)| *same).map(|(name, _)| name.clone()).collect()
+}
+
+/// The first names, and how many more there are.
+fn list(names: &[String]) -> String {
+    let shown = names[..names.len().min(SHOWN_NAMES)].join(", ");
+    match names.len().checked_sub(SHOWN_NAMES) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}

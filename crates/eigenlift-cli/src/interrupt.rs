@@ -1,0 +1,95 @@
+//! Ctrl-C and termination: stop, leave no half file, end with 130.
+
+use crate::exit::{Failure, INTERRUPTED, STOPPED};
+use crate::progress;
+use eigenlift::error::Error;
+use eigenlift::progress::{CancelToken, Watch};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long watched work may take to notice that it should stop.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The model file that is being written; the library keeps its temporary name to itself.
+static SAVING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// What lives as long as the command: the switch that stops it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    cancel: CancelToken,
+    /// Whether the work that runs now looks at the switch.
+    watched: Arc<AtomicBool>,
+}
+
+impl Session {
+    /// Starts to listen for signals.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let session = Self { cancel: CancelToken::default(), watched: Arc::default() };
+        let (cancel, watched) = (session.cancel.clone(), session.watched.clone());
+        ctrlc::set_handler(move || {
+            if cancel.is_cancelled() || !watched.load(Ordering::SeqCst) {
+                stop_now();
+            }
+            cancel.cancel();
+            std::thread::spawn(|| {
+                std::thread::sleep(GRACE);
+                stop_now();
+            });
+        })
+        .map_err(|error| Failure::Machine(format!("cannot listen for Ctrl-C ({error}); try again.")))?;
+        Ok(session)
+    }
+
+    /// Runs work that looks at the switch and may show a progress bar.
+    pub(crate) fn watched<T>(
+        &self,
+        quiet: bool,
+        work: impl FnOnce(&Watch) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let bar = progress::Bar::new(quiet);
+        let watch = Watch::default().cancelled_by(self.cancel.clone()).observed_by(bar.clone());
+        self.watched.store(true, Ordering::SeqCst);
+        let result = work(&watch);
+        bar.finish();
+        self.watched.store(false, Ordering::SeqCst);
+        if self.cancel.is_cancelled() { Err(Error::Cancelled.into()) } else { result }
+    }
+
+    /// Runs work that writes the model file `path`.
+    pub(crate) fn saving<T>(
+        &self,
+        path: &Path,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let place = |path| *SAVING.lock().unwrap_or_else(PoisonError::into_inner) = path;
+        place(Some(path.to_owned()));
+        let result = work();
+        place(None);
+        result
+    }
+}
+
+/// Removes what the library has written so far of a model, `.NAME.part…` beside it with our process number.
+fn remove_unfinished_model() {
+    let saving = SAVING.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(path) = saving.map(|path| std::fs::canonicalize(&path).unwrap_or(path)) else { return };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mark = format!(".part{:x}-", std::process::id());
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') && name.contains(&mark) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Ends at once without half files.
+fn stop_now() -> ! {
+    eigenlift_io::remove_unfinished();
+    remove_unfinished_model();
+    let _ = writeln!(std::io::stderr(), "error: {STOPPED}");
+    std::process::exit(i32::from(INTERRUPTED))
+}

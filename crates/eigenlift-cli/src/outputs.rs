@@ -1,0 +1,185 @@
+//! Outputs are checked before the work starts, and written so that they appear only when complete.
+
+use crate::exit::Failure;
+use crate::input::Carried;
+use eigenlift::matrix::Matrix;
+use eigenlift_io::{AtomicFile, Format, Output, same_file, write_table};
+use serde::Serialize;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What an output holds, which decides the extensions it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Numbers in rows.
+    Table,
+    /// A model file.
+    Model,
+    /// A drawing.
+    Picture,
+}
+
+impl Kind {
+    fn accepts(self, path: &Path) -> bool {
+        let extension =
+            path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
+        match self {
+            Self::Table => is_standard(path) || Format::from_extension(path).is_some() || is_special(path),
+            Self::Model => extension == "safetensors",
+            Self::Picture => eigenlift_plot::FORMATS.contains(&extension.as_str()),
+        }
+    }
+
+    fn required(self) -> &'static str {
+        match self {
+            Self::Table => "it must end in .csv, .tsv, .npy, .npz or .parquet, or be - for standard output",
+            Self::Model => "it must end in .safetensors",
+            Self::Picture => "it must end in .svg or .png",
+        }
+    }
+}
+
+/// An output that the command line asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// The flag that names it.
+    pub(crate) flag: &'static str,
+    /// Where it goes.
+    pub(crate) path: &'a Path,
+    /// What it holds.
+    pub(crate) kind: Kind,
+}
+
+/// Whether the path stands for standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether the path is a device or a pipe, which has no extension to go by.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
+}
+
+/// Refuses outputs that cannot come about: a wrong extension, a folder, no folder, an input, the same one twice.
+pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failure> {
+    for (i, output) in wanted.iter().enumerate() {
+        let name = format!("{} {}", output.flag, output.path.display());
+        if !is_standard(output.path) && output.path.is_dir() {
+            return Err(Failure::usage(
+                format!("{name} is a folder"),
+                "an output must be a file",
+                "Add a file name to the path",
+            ));
+        }
+        if !output.kind.accepts(output.path) {
+            let found = match output.path.extension() {
+                Some(extension) => format!("{name} has the unknown extension .{}", extension.display()),
+                None => format!("{name} has no extension"),
+            };
+            return Err(Failure::usage(found, output.kind.required(), "Change the name"));
+        }
+        if is_standard(output.path) {
+            continue;
+        }
+        let folder =
+            output.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let found = format!("{name}: the folder {} does not exist", folder.display());
+            return Err(Failure::usage(
+                found,
+                "an output must be in a folder that exists",
+                "Create the folder first",
+            ));
+        }
+        if inputs.iter().any(|input| same_file(input, output.path)) {
+            return Err(Failure::usage(
+                format!("{name} is also an input"),
+                "an output must be another file",
+                "Change the name",
+            ));
+        }
+        if let Some(other) = wanted[..i].iter().find(|other| same_file(other.path, output.path)) {
+            let found = format!("{name} and {} {} are the same file", other.flag, other.path.display());
+            return Err(Failure::usage(
+                found,
+                "each output needs a file of its own",
+                "Change one of the names",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `--json` and a table cannot both go to standard output.
+pub(crate) fn check_standard_output(json: bool, out: Option<&Path>) -> Result<(), Failure> {
+    if json && out.is_some_and(is_standard) {
+        return Err(Failure::usage(
+            "--json and --out - both want standard output",
+            "only one of them can have it",
+            "Give --out a file name, or leave one of them out",
+        ));
+    }
+    Ok(())
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Written {
+    pub(crate) path: PathBuf,
+    pub(crate) what: &'static str,
+}
+
+/// Names of score columns: `kpca1`, `kpca2`, …
+pub(crate) fn score_names(k: usize) -> Vec<String> {
+    (1..=k).map(|j| format!("kpca{j}")).collect()
+}
+
+/// Refuses carried columns that are called like scores, before the work starts.
+pub(crate) fn check_names(carried: &Carried, k: usize) -> Result<(), Failure> {
+    let clash =
+        |name: &str| name.strip_prefix("kpca").and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
+    match carried.columns().iter().find(|(name, _)| clash(name)) {
+        Some((name, _)) => Err(Failure::Input(format!(
+            "the column {name} is carried in front of the scores and is called like one of them; every column needs a name \
+             of its own. Rename it."
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Writes scores with what is carried in front of them.
+pub(crate) fn write_scores(path: &Path, carried: &Carried, scores: &Matrix<f64>) -> Result<(), Failure> {
+    let output = Output {
+        text: &carried.columns(),
+        names: &score_names(scores.n_cols()),
+        n_rows: scores.n_rows(),
+        values: scores.as_slice(),
+        single_precision: false,
+    };
+    Ok(write_table(path, &output, None)?)
+}
+
+/// Writes bytes; the file appears when it is complete. `-` is standard output.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let fail = |error: io::Error| Failure::writing(path, &error);
+    if is_standard(path) {
+        let mut sink = io::stdout().lock();
+        return sink.write_all(bytes).and_then(|()| sink.flush()).map_err(fail);
+    }
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(fail)?;
+    Ok(file.commit()?)
+}
+
+/// Prints text on standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write_bytes(Path::new("-"), format!("{}\n", text.trim_end_matches('\n')).as_bytes())
+}
+
+/// Prints a value as JSON on standard output.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Machine(format!("the account could not be written as JSON ({error}).")))?;
+    print(&text)
+}

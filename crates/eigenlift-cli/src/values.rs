@@ -1,0 +1,121 @@
+//! Values on the command line: sizes, delimiters, numbers, pictures.
+
+use std::path::PathBuf;
+
+/// A size in bytes: `500MB` (powers of 1000), `4GiB` or `1.5g` (powers of 1024), or a plain number.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    let refuse = || "a size such as 4GiB, 500MB, 1.5g or a number of bytes is required".to_string();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = unit.to_ascii_lowercase();
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" if unit.len() < 2 => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(refuse()),
+    };
+    let base: f64 = match unit.get(1..).unwrap_or("") {
+        "" | "ib" => 1024.0,
+        "b" => 1000.0,
+        _ => return Err(refuse()),
+    };
+    let bytes = number.trim().parse::<f64>().map_err(|_| refuse())? * base.powi(power);
+    if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(refuse()) }
+}
+
+/// One ASCII character, or `tab`, `space`, `comma`, `semicolon`.
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
+        b"comma" => Ok(b','),
+        b"semicolon" => Ok(b';'),
+        [one] if one.is_ascii() && !one.is_ascii_alphanumeric() => Ok(*one),
+        _ => Err("one ASCII character that is neither a letter nor a digit, or tab, space, comma, semicolon, is required".into()),
+    }
+}
+
+/// A number of components.
+pub(crate) fn components(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(k) if k > 0 => Ok(k),
+        _ => Err("a whole number of at least 1 is required; 2 draws a picture".into()),
+    }
+}
+
+/// A tolerance.
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("a number between 0 and 1 is required; the default is 1e-6".into()),
+    }
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlotKind {
+    /// The first two components.
+    Scatter,
+    /// The spectrum.
+    Scree,
+    /// The components as functions over the plane.
+    Contours,
+}
+
+/// A picture and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlotRequest {
+    /// What it shows.
+    pub(crate) kind: PlotKind,
+    /// Where it goes.
+    pub(crate) path: PathBuf,
+}
+
+/// `FILE`, `scatter=FILE`, `scree=FILE` or `contours=FILE`.
+pub(crate) fn plot(text: &str) -> Result<PlotRequest, String> {
+    let (kind, path) = match text.split_once('=') {
+        Some(("scatter", path)) => (PlotKind::Scatter, path),
+        Some(("scree", path)) => (PlotKind::Scree, path),
+        Some(("contours", path)) => (PlotKind::Contours, path),
+        _ => (PlotKind::Scatter, text),
+    };
+    if path.is_empty() {
+        return Err("a file name that ends in .svg or .png is required".into());
+    }
+    Ok(PlotRequest { kind, path: path.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_both_systems() {
+        assert_eq!(memory("4GiB"), Ok(4 << 30));
+        assert_eq!(memory("500MB"), Ok(500_000_000));
+        assert_eq!(memory("1.5g"), Ok(3 << 29));
+        assert_eq!(memory("2 kib"), Ok(2048));
+        assert_eq!(memory("100"), Ok(100));
+        assert_eq!(memory("7B"), Ok(7));
+        for wrong in ["", "GiB", "4xb", "-1", "nan", "1e999", "4 gigs", "0", "1gg", "1gbb", "1ib"] {
+            assert!(memory(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_delimiter_is_one_character_or_a_word() {
+        assert_eq!((delimiter(";"), delimiter("tab"), delimiter("|")), (Ok(b';'), Ok(b'\t'), Ok(b'|')));
+        for wrong in ["", "ab", "é", "1", "a"] {
+            assert!(delimiter(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_picture_has_a_kind_and_a_place() {
+        assert_eq!(plot("a.svg"), Ok(PlotRequest { kind: PlotKind::Scatter, path: "a.svg".into() }));
+        assert_eq!(plot("scree=a=b.png"), Ok(PlotRequest { kind: PlotKind::Scree, path: "a=b.png".into() }));
+        assert!(plot("contours=").is_err());
+    }
+}

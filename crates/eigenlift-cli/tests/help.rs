@@ -1,0 +1,67 @@
+//! Every example that `--help` shows runs.
+
+mod support;
+
+use std::process::Command;
+use support::{EIGENLIFT, Folder, Run};
+
+/// `[[], ["demo"], …, ["fit", "kpca"], …]`: every command that help lists.
+fn commands(prefix: &[String]) -> Vec<Vec<String>> {
+    let output = Command::new(EIGENLIFT).args(prefix).arg("--help").output().expect("the program starts");
+    let text = String::from_utf8(output.stdout).expect("help is text");
+    let mut all = vec![prefix.to_vec()];
+    let Some(list) = text.split("\nCommands:\n").nth(1) else { return all };
+    for line in list.lines().take_while(|line| line.starts_with("  ")) {
+        // Continued lines of a description are indented further.
+        let Some(name) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) else { continue };
+        let name = name.split(' ').next().unwrap_or_default();
+        all.extend(commands(&[prefix, &[name.to_string()]].concat()));
+    }
+    all
+}
+
+#[test]
+fn every_example_runs() {
+    let folder = Folder::prepared();
+    let mut examples = Vec::new();
+    for command in commands(&[]) {
+        // The width of a common terminal, where long lines would be broken.
+        let help =
+            folder.command(&[]).args(&command).arg("--help").env("COLUMNS", "80").output().expect("help");
+        let help = Run::from(help).ok().out.replace("\\\n", " ");
+        let own: Vec<String> =
+            help.lines().filter(|line| line.starts_with("  eigenlift ")).map(str::to_owned).collect();
+        assert!(!own.is_empty(), "{command:?} has no example");
+        examples.extend(own);
+    }
+    assert!(examples.len() > 30, "{examples:#?}");
+    examples.dedup();
+    for example in examples {
+        let run = folder.shell(example.trim());
+        assert_eq!(run.code, 0, "{example}\n{}", run.err);
+    }
+}
+
+#[test]
+fn only_commands_that_exist_are_listed() {
+    let all = commands(&[]);
+    for later in
+        ["inverse", "denoise", "certify", "refine", "score", "choose", "doctor", "select", "explore", "man"]
+    {
+        assert!(!all.iter().any(|command| command.first().is_some_and(|name| name == later)), "{later}");
+    }
+    assert_eq!(all.len(), 1 + 8 + 2 + 8);
+}
+
+#[test]
+fn manual_pages_and_completions_are_made() {
+    let folder = Folder::new();
+    folder.run(&["man", "--out", "pages"]).ok();
+    let page = folder.read("pages/eigenlift-fit-kpca.1");
+    assert!(page.contains("\\-\\-kernel") && page.contains("eigenlift\\-fit\\-kpca"), "{page}");
+    assert!(folder.run(&["man"]).ok().out.contains(".TH eigenlift 1"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(folder.run(&["completions", shell]).ok().out.contains("eigenlift"), "{shell}");
+    }
+    assert!(folder.run(&["--version"]).ok().out.starts_with("eigenlift 0."));
+}

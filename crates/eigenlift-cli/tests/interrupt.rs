@@ -1,0 +1,81 @@
+//! Ctrl-C and termination leave no half file and end with 130.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use support::{Folder, Run};
+
+/// Starts a long fit, sends a signal after `wait`, gives what is left.
+fn interrupted(folder: &Folder, args: &[&str], signal: &str, wait: Duration) -> Run {
+    let child = folder
+        .command(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    sleep(wait);
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill is there");
+    assert!(sent.success(), "the work was over before the signal came");
+    let start = Instant::now();
+    let run = child.wait_with_output().expect("the program ends").into();
+    assert!(start.elapsed() < Duration::from_secs(30), "it took {:?} to stop", start.elapsed());
+    run
+}
+
+#[test]
+fn a_long_fit_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.run(&["data", "swiss-roll", "--rows", "40000", "--out", "roll.csv"]).ok();
+    folder.write("s.csv", "old");
+    let before = folder.names();
+    let args = [
+        "fit",
+        "kpca",
+        "roll.csv",
+        "--target",
+        "t",
+        "-k",
+        "40",
+        "--tol",
+        "1e-12",
+        "--threads",
+        "1",
+        "--memory",
+        "1GiB",
+        "--out",
+        "s.csv",
+        "--model",
+        "m.safetensors",
+        "--plot",
+        "p.svg",
+    ];
+    for signal in ["-INT", "-TERM"] {
+        let run = interrupted(&folder, &args, signal, Duration::from_millis(1500));
+        assert_eq!(run.code, 130, "{}", run.err);
+        assert!(run.err.contains("error: interrupted; no file was left half-written"), "{}", run.err);
+        assert_eq!(folder.names(), before);
+        assert_eq!(folder.read("s.csv"), "old");
+    }
+}
+
+#[test]
+fn waiting_for_input_stops_at_once() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&["fit", "kpca", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let input = child.stdin.take();
+    sleep(Duration::from_millis(500));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    let run: Run = child.wait_with_output().expect("the program ends").into();
+    drop(input);
+    assert_eq!(run.code, 130, "{}", run.err);
+}
