@@ -69,6 +69,17 @@ impl GramOperator for Counting<'_> {
         self.inner.corner(indices, out)
     }
 
+    fn apply_and_sum(
+        &self,
+        block: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+        row_sums: &mut [f64],
+        watch: &Watch,
+    ) -> Result<()> {
+        self.products.fetch_add(block.n_cols() + 1, Ordering::Relaxed);
+        self.inner.apply_and_sum(block, out, row_sums, watch)
+    }
+
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {
         self.inner.summary(watch)
     }

@@ -45,6 +45,12 @@ pub fn gram_operator(operator: &dyn GramOperator, dense: &Matrix<f64>, unit: f64
         reference::difference(&ku, &reference::product(&whole, &u)) <= 6.0 * sum,
         "apply differs from the matrix"
     );
+    let (mut again, mut sums) = (Matrix::zeros(n, 5), vec![f64::NAN; n]);
+    operator.apply_and_sum(u.view(), again.view_mut(), &mut sums, &Watch::default()).expect("a product");
+    assert_eq!(again, ku, "apply_and_sum differs from apply");
+    (0..n).for_each(|i| {
+        assert!((sums[i] - whole.row(i).iter().sum::<f64>()).abs() <= 4.0 * sum, "row sum {i}")
+    });
     let both = Matrix::from_fn(n, 5, |i, j| 2.0 * u[(i, j)] - v[(i, j)]);
     let combined = Matrix::from_fn(n, 5, |i, j| 2.0 * ku[(i, j)] - kv[(i, j)]);
     assert!(reference::difference(&apply(operator, &both), &combined) <= 20.0 * sum, "not linear");

@@ -9,7 +9,7 @@ use crate::real::Real;
 use rayon::prelude::*;
 
 /// Rows of a tall matrix that one thread handles at a time.
-const CHUNK_ROWS: usize = 1024;
+const CHUNK_ROWS: usize = 512;
 
 /// A factor of a product, as it is or transposed.
 #[derive(Clone, Copy)]
@@ -86,7 +86,7 @@ pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Facto
 
 /// AᵀB for two tall matrices.
 ///
-/// Cost: 2·n·p·q flops; memory one p × q block for each 1024 rows.
+/// Cost: 2·n·p·q flops; memory one p × q block for each 512 rows.
 pub(crate) fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
     let (n, p, q) = (a.n_rows(), a.n_cols(), b.n_cols());
     // Why: pieces grow with n so that their number, and so the memory for partial sums, stays bounded.

@@ -87,6 +87,20 @@ pub trait GramOperator: LinearOperator {
     /// As [`LinearOperator::apply`].
     fn corner(&self, indices: &[usize], out: MatMut<'_, f64>) -> Result<()>;
 
+    /// out ← K·block and row_sums ← K·1, in one pass.
+    ///
+    /// Why: one more column in the block would cost many times more than adding up what is at hand.
+    ///
+    /// # Errors
+    /// As [`LinearOperator::apply`].
+    fn apply_and_sum(
+        &self,
+        block: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+        row_sums: &mut [f64],
+        watch: &Watch,
+    ) -> Result<()>;
+
     /// Row means, trace and norm, in one pass.
     ///
     /// # Errors

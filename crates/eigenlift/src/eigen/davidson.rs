@@ -42,7 +42,7 @@ struct Sizes {
 
 impl Sizes {
     fn new(n: usize, k: usize) -> Self {
-        let keep = (k + (k / 4).max(8)).next_multiple_of(16).max(32).min(n);
+        let keep = (k + (k / 4).max(8)).next_multiple_of(8).max(16).min(n);
         let widest = keep.min(WIDEST);
         Self { keep, widest, basis: (keep + 3 * widest).min(n) }
     }

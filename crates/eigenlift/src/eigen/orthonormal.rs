@@ -12,7 +12,7 @@ const DEPENDENT: f64 = 1e-13;
 /// An orthonormal basis of the columns of `v`, orthogonal to all `bases` (each orthonormal). Dependent columns are dropped,
 /// so the result may be narrower than `v`, or empty.
 ///
-/// Two sweeps of {project, decorrelate} and a last projection: every sweep projects on all bases anew.
+/// Two sweeps of {project, decorrelate}: every sweep projects on all bases anew.
 /// Numerics: projecting once leaves components of size eps·‖v‖/‖rest‖; the second sweep removes them.
 /// Cost: about 8·n·(width of the bases)·(width of v) flops.
 pub(crate) fn orthonormalise(mut v: Matrix<f64>, bases: &[MatRef<'_, f64>]) -> Result<Matrix<f64>> {
@@ -36,9 +36,6 @@ pub(crate) fn orthonormalise(mut v: Matrix<f64>, bases: &[MatRef<'_, f64>]) -> R
         let rotate = Matrix::from_fn(kept.len(), width, |i, j| directions[(i, j)] / weights[j].sqrt());
         v = times(&v, &rotate);
     }
-    project_out(&mut v, bases);
-    let norms = column_norms(v.view());
-    scale_columns(v.view_mut(), &unit(&norms));
     Ok(v)
 }
 

@@ -10,6 +10,7 @@ use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
 use crate::real::Real;
+use crate::simd::{Vectorised, dispatch};
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -106,6 +107,39 @@ impl<T: Real> SymmetricGram<T> {
         }
     }
 
+    /// out ← K·block, and K·1 if there is a place for it.
+    fn multiply(
+        &self,
+        block: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        row_sums: Option<&mut [f64]>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let n = self.samples.n_rows();
+        out.fill(0.0);
+        let results: Vec<Mutex<MatMut<'_, f64>>> =
+            out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
+        let sums: Option<Vec<Mutex<&mut [f64]>>> = row_sums.map(|sums| {
+            sums.fill(0.0);
+            sums.chunks_mut(BLOCK_ROWS).map(Mutex::new).collect()
+        });
+        self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
+            let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
+            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;
+            if i != j {
+                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), space)?;
+            }
+            if let Some(sums) = &sums {
+                let mut down = vec![0.0; tile.n_cols()];
+                dispatch(TileSums { tile, across: &mut lock(&sums[i]), down: &mut down });
+                if i != j {
+                    lock(&sums[j]).iter_mut().zip(&down).for_each(|(s, d)| *s += d);
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Calls `visit(i, j, tile, space)` for every tile on and above the diagonal.
     fn sweep(
         &self,
@@ -196,19 +230,8 @@ impl<T: Real> LinearOperator for SymmetricGram<T> {
         T::UNIT_ROUNDOFF
     }
 
-    fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
-        let n = self.n_rows();
-        out.fill(0.0);
-        let results: Vec<Mutex<MatMut<'_, f64>>> =
-            out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
-            let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
-            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;
-            if i != j {
-                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), space)?;
-            }
-            Ok(())
-        })
+    fn apply(&self, block: MatRef<'_, f64>, out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
+        self.multiply(block, out, None, watch)
     }
 
     fn to_dense(&self, watch: &Watch) -> Result<Matrix<f64>> {
@@ -328,6 +351,16 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
         })
     }
 
+    fn apply_and_sum(
+        &self,
+        block: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+        row_sums: &mut [f64],
+        watch: &Watch,
+    ) -> Result<()> {
+        self.multiply(block, out, Some(row_sums), watch)
+    }
+
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {
         let n = self.n_rows();
         let blocks = self.n_blocks();
@@ -370,7 +403,26 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
     }
 }
 
+/// Adds the sums of a tile's rows to `across` and of its columns to `down`.
+struct TileSums<'a, T> {
+    tile: MatRef<'a, T>,
+    across: &'a mut [f64],
+    down: &'a mut [f64],
+}
+
+impl<T: Real> Vectorised for TileSums<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        for (a, across) in self.across.iter_mut().enumerate() {
+            let row = self.tile.row(a);
+            *across += sum_and_squares(row).0;
+            self.down.iter_mut().zip(row).for_each(|(d, x)| *d += x.f64());
+        }
+    }
+}
+
 /// Sum and sum of squares of a row, eight running sums each so that the compiler can use vectors.
+#[inline(always)]
 fn sum_and_squares<T: Real>(row: &[T]) -> (f64, f64) {
     let (mut sums, mut squares) = ([0.0f64; 8], [0.0f64; 8]);
     let strips = row.chunks_exact(8);

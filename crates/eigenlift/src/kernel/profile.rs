@@ -50,7 +50,12 @@ impl InnerProfile {
 impl DistanceProfile {
     /// Replaces each squared distance by k.
     pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
-        dispatch(DistanceTask { profile: *self, values });
+        dispatch(DistanceTask { profile: *self, values, x_square: T::ZERO, y_squares: None });
+    }
+
+    /// Replaces each inner product ⟨x,yⱼ⟩ by k, through s = max(0, ‖x‖² + ‖yⱼ‖² − 2⟨x,yⱼ⟩).
+    pub(crate) fn apply_to_inner<T: Real>(&self, values: &mut [T], x_square: T, y_squares: &[T]) {
+        dispatch(DistanceTask { profile: *self, values, x_square, y_squares: Some(y_squares) });
     }
 
     /// Whether k changes like √s near s = 0, so that rounding in small s shows.
@@ -161,43 +166,61 @@ fn tanh<T: Real, const FMA: bool>(x: T) -> T {
 struct DistanceTask<'a, T> {
     profile: DistanceProfile,
     values: &'a mut [T],
+    x_square: T,
+    /// When given, `values` are inner products.
+    y_squares: Option<&'a [T]>,
+}
+
+impl<T: Real> DistanceTask<'_, T> {
+    /// Each value through `f`, which takes the squared distance.
+    #[inline(always)]
+    fn each<const FMA: bool>(self, f: impl Fn(T) -> T) {
+        match self.y_squares {
+            None => self.values.iter_mut().for_each(|v| *v = f(*v)),
+            Some(y_squares) => {
+                let (minus_two, x_square) = (T::of(-2.0), self.x_square);
+                self.values.iter_mut().zip(y_squares).for_each(|(v, y)| {
+                    *v = f(v.multiply_add::<FMA>(minus_two, x_square + *y).larger(T::ZERO))
+                });
+            }
+        }
+    }
 }
 
 impl<T: Real> Vectorised for DistanceTask<'_, T> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let values = self.values;
         match self.profile {
             DistanceProfile::Rbf { gamma } => {
-                let rate = T::of(-gamma);
-                values.iter_mut().for_each(|v| *v = (*v * rate).exp_nonpositive::<FMA>());
+                let rate = T::of(-gamma * std::f64::consts::LOG2_E);
+                self.each::<FMA>(|s| (s * rate).exp2_nonpositive::<FMA>());
             }
             DistanceProfile::Exponential { gamma } => {
-                let rate = T::of(-gamma);
-                values.iter_mut().for_each(|v| *v = (v.square_root() * rate).exp_nonpositive::<FMA>());
+                let rate = T::of(-gamma * std::f64::consts::LOG2_E);
+                self.each::<FMA>(|s| (s.square_root() * rate).exp2_nonpositive::<FMA>());
             }
             DistanceProfile::Matern3 { length } => {
                 let scale = T::of(3.0 / (length * length));
-                values.iter_mut().for_each(|v| {
-                    let r = (*v * scale).square_root();
-                    *v = (T::ONE + r) * (-r).exp_nonpositive::<FMA>();
+                self.each::<FMA>(|s| {
+                    let r = (s * scale).square_root();
+                    (T::ONE + r) * (-r).exp_nonpositive::<FMA>()
                 });
             }
             DistanceProfile::Matern5 { length } => {
                 let (scale, third) = (T::of(5.0 / (length * length)), T::of(1.0 / 3.0));
-                values.iter_mut().for_each(|v| {
-                    let squared = *v * scale;
+                self.each::<FMA>(|s| {
+                    let squared = s * scale;
                     let r = squared.square_root();
-                    *v = (T::ONE + r + squared * third) * (-r).exp_nonpositive::<FMA>();
+                    (T::ONE + r + squared * third) * (-r).exp_nonpositive::<FMA>()
                 });
             }
             DistanceProfile::RationalQuadratic { alpha, length } => {
                 let scale = T::of(0.5 / (alpha * length * length));
                 if alpha == 1.0 {
-                    values.iter_mut().for_each(|v| *v = T::ONE / (T::ONE + *v * scale));
+                    self.each::<FMA>(|s| T::ONE / (T::ONE + s * scale));
                 } else {
                     let exponent = T::of(-alpha);
-                    values.iter_mut().for_each(|v| *v = (T::ONE + *v * scale).power(exponent));
+                    self.each::<FMA>(|s| (T::ONE + s * scale).power(exponent));
                 }
             }
         }

@@ -224,11 +224,13 @@ fn distances<T: Real>(
     let mut pair = (vec![T::ZERO; 0], vec![T::ZERO; 0]);
     for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
         let x_square = work.left_squares[i];
-        to_squared_distances(row, x_square, &work.right_squares);
         if profile.is_rough_at_zero() {
+            to_squared_distances(row, x_square, &work.right_squares);
             repair_small(x, y, i, row, &work.right_squares, x_square, &mut pair);
+            profile.apply(row);
+        } else {
+            profile.apply_to_inner(row, x_square, &work.right_squares);
         }
-        profile.apply(row);
     }
 }
 

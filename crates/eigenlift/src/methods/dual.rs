@@ -157,7 +157,7 @@ fn holds(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>, sh
     pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| judge.holds(*r, *v, share))
 }
 
-/// One pass over the matrix for [U, 1]: fresh residuals, refined pairs and row means r = K1/n, (K4), (K13).
+/// One pass over the matrix for U and 1: fresh residuals, refined pairs and row means r = K1/n, (K4), (K13).
 fn certify(
     gram: &dyn GramOperator,
     pairs: EigenPairs,
@@ -166,10 +166,10 @@ fn certify(
 ) -> Result<(EigenPairs, Vec<f64>)> {
     let (n, k) = (gram.n_rows(), pairs.values.len());
     let u = &pairs.vectors;
-    let block = Matrix::from_fn(n, k + 1, |i, j| if j < k { u[(i, j)] } else { 1.0 });
-    let mut product = Matrix::zeros(n, k + 1);
-    gram.apply(block.view(), product.view_mut(), watch)?;
-    let row_means: Vec<f64> = (0..n).map(|i| product[(i, k)] / n as f64).collect();
+    let mut product = Matrix::zeros(n, k);
+    let mut row_means = vec![0.0; n];
+    gram.apply_and_sum(u.view(), product.view_mut(), &mut row_means, watch)?;
+    row_means.iter_mut().for_each(|r| *r /= n as f64);
     let grand_mean = row_means.iter().sum::<f64>() / n as f64;
     let sums: Vec<f64> = (0..k).map(|j| (0..n).map(|i| u[(i, j)]).sum()).collect();
     let along: Vec<f64> = (0..k).map(|j| (0..n).map(|i| row_means[i] * u[(i, j)]).sum()).collect();
