@@ -156,7 +156,7 @@ fn power_f64<const FMA: bool>(f: f64) -> f64 {
 
 const POWER_F64: [f64; 12] = [
     1.0,
-    6.931_471_805_599_453e-1,
+    std::f64::consts::LN_2,
     2.402_265_069_591_009_7e-1,
     5.550_410_866_482_16e-2,
     9.618_129_107_606_888e-3,
@@ -176,7 +176,7 @@ fn power_f32<const FMA: bool>(f: f32) -> f32 {
     let f2 = f * f;
     let low = line(9.618_083e-3, 1.339_086_3e-3);
     let high = 1.545_316_3e-4f32.multiply_add::<FMA>(f2, low);
-    let middle = high.multiply_add::<FMA>(f2, line(2.402_265_1e-1, 5.550_357e-2));
+    let middle = high.multiply_add::<FMA>(f2, line(2.402_265e-1, 5.550_357e-2));
     middle.multiply_add::<FMA>(f2, line(1.0, 6.931_472e-1))
 }
 
