@@ -161,6 +161,21 @@ fn more_components_than_exist_with_many_samples() {
 }
 
 #[test]
+fn all_components_of_a_smooth_kernel_down_to_rounding() {
+    for set in [data::iris().unwrap(), data::synthetic("moons", Some(300), None, 1).unwrap()] {
+        let n = set.samples.n_rows();
+        let model = KernelPca::new(n - 1).fit(set.samples).unwrap();
+        assert!(model.n_components() > n / 4, "{}: {}", set.name, model.n_components());
+        assert!((model.eigenvalues().iter().sum::<f64>() - model.total()).abs() < 1e-10 * model.total());
+        assert!(
+            model.warnings().iter().any(|w| w.contains("rounding in f64 limits")),
+            "{:?}",
+            model.warnings()
+        );
+    }
+}
+
+#[test]
 fn more_components_than_features() {
     let model = KernelPca::new(12).fit(problems::noise(60, 2, 8)).unwrap();
     assert_eq!(model.n_components(), 12);

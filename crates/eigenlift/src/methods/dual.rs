@@ -138,9 +138,10 @@ fn certified_pairs(
         products: pairs.stats.products + spent.products,
     };
     let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
-    // Beyond the bound 2u‖K‖_F of rounding a residual that does not hold is no convergence.
-    let bound = 2.0 * gram.unit_roundoff() * how.norm_bound;
-    if holds(gram, &pairs, how, 1.5) || pairs.residuals.iter().all(|r| *r <= bound) {
+    // What a backward stable solver leaves is rounding of the size below which eigenvalues count as zero; a residual beyond
+    // that and beyond the tolerance is no convergence.
+    let judge = judge(gram, &pairs, how);
+    if holds(gram, &pairs, how, 1.5) || pairs.residuals.iter().all(|r| *r <= judge.null) {
         return Ok((pairs, row_means));
     }
     Err(Error::NotConverged {
@@ -151,9 +152,13 @@ fn certified_pairs(
     })
 }
 
-fn holds(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>, share: f64) -> bool {
+fn judge(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>) -> Convergence {
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
-    let judge = Convergence::new(gram.n_rows(), how.tolerance, largest, how.norm_bound, gram.unit_roundoff());
+    Convergence::new(gram.n_rows(), how.tolerance, largest, how.norm_bound, gram.unit_roundoff())
+}
+
+fn holds(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>, share: f64) -> bool {
+    let judge = judge(gram, pairs, how);
     pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| judge.holds(*r, *v, share))
 }
 
