@@ -54,10 +54,6 @@ pub trait Real:
     fn larger(self, other: Self) -> Self;
     /// The smaller of two numbers.
     fn smaller(self, other: Self) -> Self;
-    /// xᵖ for a whole p.
-    fn whole_power(self, p: i32) -> Self;
-    /// tanh x.
-    fn hyperbolic_tangent(self) -> Self;
     /// xᵖ.
     fn power(self, p: Self) -> Self;
     /// a·b + c, in one rounding when `FMA`.
@@ -117,14 +113,6 @@ macro_rules! shared {
         #[inline(always)]
         fn smaller(self, other: Self) -> Self {
             if self < other { self } else { other }
-        }
-        #[inline(always)]
-        fn whole_power(self, p: i32) -> Self {
-            self.powi(p)
-        }
-        #[inline(always)]
-        fn hyperbolic_tangent(self) -> Self {
-            self.tanh()
         }
         #[inline(always)]
         fn power(self, p: Self) -> Self {

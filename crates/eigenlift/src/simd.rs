@@ -22,16 +22,16 @@ fn with_avx2<V: Vectorised>(task: V) {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 pub(crate) fn dispatch<V: Vectorised>(task: V) {
-    if is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("fma")
-    {
-        // SAFETY: the processor has the instructions (AVX-512 DQ and VL imply F and, in every processor made, BW).
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            return unsafe { with_avx512(task) };
-        }
+    let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl");
+    if avx2 && avx512 {
+        // SAFETY: the processor has the instructions.
+        return unsafe { with_avx512(task) };
     }
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+    if avx2 {
         // SAFETY: the processor has the instructions.
         return unsafe { with_avx2(task) };
     }

@@ -1,7 +1,7 @@
 //! Gram matrices as operators: stored by tiles, or computed tile by tile and never stored.
 
 mod cross;
-mod rounds;
+mod schedule;
 mod symmetric;
 
 pub use cross::CrossGram;

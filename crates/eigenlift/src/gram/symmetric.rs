@@ -1,6 +1,6 @@
 //! The Gram matrix of samples with themselves.
 
-use super::rounds::{round_count, rounds, tile_index};
+use super::schedule::Tournament;
 use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
 use crate::data::{Points, Samples};
 use crate::error::{Error, Result};
@@ -13,6 +13,9 @@ use crate::real::Real;
 use crate::simd::{Vectorised, dispatch};
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Tiles between two reports of progress.
+const REPORT_EVERY: usize = 32;
 
 /// How two samples are compared.
 #[derive(Clone, Debug)]
@@ -140,37 +143,42 @@ impl<T: Real> SymmetricGram<T> {
         })
     }
 
-    /// Calls `visit(i, j, tile, space)` for every tile on and above the diagonal.
+    /// Calls `visit(i, j, tile, space)` for every tile on and above the diagonal; the calls that concern one block come one
+    /// after the other, always in the same order.
     fn sweep(
         &self,
         stage: &str,
         watch: &Watch,
         visit: impl Fn(usize, usize, MatRef<'_, T>, &mut TileSpace<T>) -> Result<()> + Sync,
     ) -> Result<()> {
-        let (n, blocks) = (self.samples.n_rows(), self.n_blocks());
-        for (turn, pairs) in rounds(blocks).enumerate() {
-            watch.step(stage, turn, round_count(blocks))?;
-            pairs.into_par_iter().with_max_len(1).try_for_each(|(i, j)| {
-                watch.check()?;
-                self.scratch.with(|space| {
-                    let shape = (block_rows(i, n).len(), block_rows(j, n).len());
-                    if let Some(tiles) = &self.tiles {
-                        let kept = &tiles[tile_index(i, j, blocks)];
-                        let tile = kept.get_or_init(|| {
-                            self.compute(i, j, space);
-                            space.tile.clone()
-                        });
-                        return visit(i, j, MatRef::new(tile, shape.0, shape.1)?, space);
-                    }
-                    self.compute(i, j, space);
-                    let tile = std::mem::take(&mut space.tile);
-                    let result = visit(i, j, MatRef::new(&tile, shape.0, shape.1)?, space);
-                    space.tile = tile;
-                    result
-                })
-            })?;
-        }
-        watch.step(stage, round_count(blocks), round_count(blocks))
+        let (n, order) = (self.samples.n_rows(), Tournament::new(self.n_blocks()));
+        order.run(|at, meeting, turn| {
+            let (i, j) = (meeting.first, meeting.second);
+            let shape = (block_rows(i, n).len(), block_rows(j, n).len());
+            if at % REPORT_EVERY == 0 {
+                watch.step(stage, at, order.len())?
+            } else {
+                watch.check()?
+            }
+            self.scratch.with(|space| {
+                if let Some(tiles) = &self.tiles {
+                    let kept = &tiles[order.tile_index(i, j)];
+                    let tile = kept.get_or_init(|| {
+                        self.compute(i, j, space);
+                        space.tile.clone()
+                    });
+                    let tile = MatRef::new(tile, shape.0, shape.1)?;
+                    return turn.take(|| visit(i, j, tile, space));
+                }
+                self.compute(i, j, space);
+                let tile = std::mem::take(&mut space.tile);
+                let view = MatRef::new(&tile, shape.0, shape.1)?;
+                let result = turn.take(|| visit(i, j, view, space));
+                space.tile = tile;
+                result
+            })
+        })?;
+        watch.step(stage, order.len(), order.len())
     }
 }
 

@@ -141,10 +141,11 @@ fn choose_solver(request: &Request<'_>, n: usize, k: usize, reasons: &mut Vec<St
     solver
 }
 
-/// m ≤ √(n(d + b)/20): the sketch then costs less than a tenth of a pass; at least enough for the start block.
+/// m ≤ √(n(d + b)/20): the sketch then costs less than a tenth of a pass. Below 150 a step of the iteration would be spent
+/// instead; at least enough for the start block.
 fn sketch_rank(n: usize, d: usize, k: usize) -> usize {
     let affordable = (0.05 * n as f64 * (d + 32) as f64).sqrt() as usize;
-    affordable.clamp(2 * k.max(24), WIDEST_SKETCH.max(2 * k)).min(n / 2)
+    affordable.max(150.min(n / 10)).clamp(2 * k.max(24), WIDEST_SKETCH.max(2 * k)).min(n / 2)
 }
 
 fn choose_storage(

@@ -1,0 +1,206 @@
+//! The order in which pairs of blocks are visited, and how threads keep it.
+//!
+//! A tile (I, J) adds to the results of both I and J. Pairs stand in the order of a round-robin tournament, where a block
+//! meets every other once and neighbours in the order rarely share one. Threads take pairs as they come and compute tiles at
+//! once, but each block receives its contributions in the order of the tournament: same bits for any number of threads, and
+//! no thread waits for a whole round.
+
+use crate::error::{Error, Result};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// All pairs I ≤ J of a number of blocks, the diagonal first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tournament {
+    n_blocks: usize,
+}
+
+/// A pair of blocks, and how many contributions each has received before this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meeting {
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+    first_turn: usize,
+    second_turn: usize,
+}
+
+impl Tournament {
+    pub(crate) fn new(n_blocks: usize) -> Self {
+        Self { n_blocks }
+    }
+
+    /// Number of pairs, the diagonal included.
+    pub(crate) fn len(&self) -> usize {
+        self.n_blocks * (self.n_blocks + 1) / 2
+    }
+
+    /// Pair number `at`, by the circle method: one place is fixed, the others turn. With an odd number of blocks nobody sits
+    /// at the fixed place, and the block that would meet it, number r in round r, rests.
+    pub(crate) fn meeting(&self, at: usize) -> Meeting {
+        let n = self.n_blocks;
+        if at < n {
+            return Meeting { first: at, second: at, first_turn: 0, second_turn: 0 };
+        }
+        let odd = n % 2 == 1;
+        let circle = if odd { n } else { n - 1 };
+        let (round, place) = ((at - n) / (n / 2), (at - n) % (n / 2));
+        let (a, b) = match (odd, place) {
+            (false, 0) => (round, circle),
+            (false, step) => ((round + step) % circle, (round + circle - step) % circle),
+            (true, place) => ((round + place + 1) % circle, (round + circle - place - 1) % circle),
+        };
+        // One contribution from the diagonal, one from each earlier round but the one it rested in.
+        let turn = |block: usize| 1 + round - usize::from(odd && block < round);
+        let (first, second) = (a.min(b), a.max(b));
+        Meeting { first, second, first_turn: turn(first), second_turn: turn(second) }
+    }
+
+    /// Where tile (i, j), i ≤ j, stands among the upper tiles counted row by row.
+    pub(crate) fn tile_index(&self, i: usize, j: usize) -> usize {
+        i * self.n_blocks - i * i.saturating_sub(1) / 2 + (j - i)
+    }
+
+    /// Calls `work(number, meeting, turn)` for every pair, on all threads of the current pool. `work` prepares what it needs,
+    /// then calls `turn` with what adds to the two blocks; that runs when both have received all earlier contributions.
+    pub(crate) fn run(&self, work: impl Fn(usize, Meeting, Turn<'_>) -> Result<()> + Sync) -> Result<()> {
+        let state = State {
+            next: AtomicUsize::new(0),
+            received: (0..self.n_blocks).map(|_| AtomicUsize::new(0)).collect(),
+            stopped: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        };
+        rayon::broadcast(|_| {
+            // Why: if `work` panics, the others must not wait for it.
+            let guard = StopOnPanic(&state.stopped);
+            loop {
+                let at = state.next.fetch_add(1, Ordering::Relaxed);
+                if at >= self.len() || state.stopped.load(Ordering::Acquire) {
+                    break;
+                }
+                let meeting = self.meeting(at);
+                if let Err(error) = work(at, meeting, Turn { state: &state, meeting }) {
+                    state.fail(error);
+                }
+            }
+            drop(guard);
+        });
+        state.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}
+
+struct State {
+    next: AtomicUsize,
+    received: Vec<AtomicUsize>,
+    stopped: AtomicBool,
+    failure: Mutex<Option<Error>>,
+}
+
+impl State {
+    fn fail(&self, error: Error) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(error);
+        self.stopped.store(true, Ordering::Release);
+    }
+}
+
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// The right to add to the two blocks of a meeting, in its turn.
+pub(crate) struct Turn<'a> {
+    state: &'a State,
+    meeting: Meeting,
+}
+
+impl Turn<'_> {
+    /// Waits for the turn, runs `add`, and passes the turn on.
+    ///
+    /// A pair waits only for pairs before it, all of which have been taken by some thread: the first unfinished one never
+    /// waits, so this ends.
+    pub(crate) fn take(self, add: impl FnOnce() -> Result<()>) -> Result<()> {
+        let Meeting { first, second, first_turn, second_turn } = self.meeting;
+        self.wait(first, first_turn)?;
+        self.wait(second, second_turn)?;
+        add()?;
+        self.state.received[first].store(first_turn + 1, Ordering::Release);
+        self.state.received[second].store(second_turn + 1, Ordering::Release);
+        Ok(())
+    }
+
+    fn wait(&self, block: usize, turn: usize) -> Result<()> {
+        let mut tries = 0u32;
+        while self.state.received[block].load(Ordering::Acquire) != turn {
+            if self.state.stopped.load(Ordering::Acquire) {
+                return Err(Error::Cancelled);
+            }
+            tries += 1;
+            if tries < 100 { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_comes_once_and_turns_count_up() {
+        for n in 0..14 {
+            let tournament = Tournament::new(n);
+            let mut seen = vec![0; tournament.len()];
+            let mut received = vec![0; n];
+            for at in 0..tournament.len() {
+                let Meeting { first, second, first_turn, second_turn } = tournament.meeting(at);
+                seen[tournament.tile_index(first, second)] += 1;
+                assert_eq!(
+                    (received[first], received[second]),
+                    (first_turn, second_turn),
+                    "{n} blocks, pair {at}"
+                );
+                received[first] += 1;
+                received[second] += usize::from(first != second);
+            }
+            assert!(seen.iter().all(|s| *s == 1), "{n} blocks: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn contributions_arrive_in_the_same_order_for_any_number_of_threads() {
+        let order = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let logs: Vec<Mutex<Vec<usize>>> = (0..9).map(|_| Mutex::default()).collect();
+            pool.install(|| {
+                Tournament::new(9).run(|at, meeting, turn| {
+                    turn.take(|| {
+                        logs[meeting.first].lock().unwrap().push(at);
+                        logs[meeting.second].lock().unwrap().push(at);
+                        Ok(())
+                    })
+                })
+            })
+            .unwrap();
+            logs.into_iter().map(|log| log.into_inner().unwrap()).collect::<Vec<_>>()
+        };
+        let one = order(1);
+        assert_eq!(one, order(2));
+        assert_eq!(one, order(5));
+    }
+
+    #[test]
+    fn the_first_failure_ends_the_work() {
+        let result = Tournament::new(6).run(|at, _, turn| {
+            turn.take(
+                || if at == 4 { Err(Error::data("four", "not four", "Choose another")) } else { Ok(()) },
+            )
+        });
+        assert_eq!(result.unwrap_err().to_string(), "four; not four. Choose another");
+    }
+}
