@@ -1,6 +1,6 @@
 //! Data with a known answer, or with a spectrum of a known kind.
 
-use eigenlift::data;
+use eigenlift::data::{self, Csr};
 use eigenlift::matrix::Matrix;
 
 /// A small generator of its own, so that problems do not move when the library's changes.
@@ -72,4 +72,17 @@ pub fn circle(n: usize, gamma: f64) -> (Matrix<f64>, Vec<f64>) {
     values.sort_by(|a, b| b.total_cmp(a));
     values.push(0.0);
     (x, values)
+}
+
+/// The same rows with zeros left out.
+pub fn sparse(x: &Matrix<f64>) -> Csr<f64> {
+    let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for i in 0..x.n_rows() {
+        for (j, v) in x.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            columns.push(j as u32);
+            values.push(*v);
+        }
+        offsets.push(values.len());
+    }
+    Csr::new(offsets, columns, values, x.n_cols()).expect("rows in order")
 }

@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
     // Without a map, the eigenvalues of the Gram matrix tell.
     let rows: AnySamples = samples.clone().into();
     let sigmoid: KernelSpec = "sigmoid(gamma=1, coef0=-1)".parse()?;
-    println!("{sigmoid}: {}", mercer_check(&sigmoid, &rows, &Cpu::new(0)?, 0, &watch)?.sentence());
+    println!("{sigmoid}: {}", mercer_check(&sigmoid, &rows, &Cpu::new(0)?, None, 0, &watch)?.sentence());
 
     // A closure takes part in everything except saving: a model file holds descriptions, never code.
     let function = Kernel::from_fn("histogram overlap of squares", |x, y| {

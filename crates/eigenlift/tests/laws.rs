@@ -1,6 +1,6 @@
 //! Laws over every operator and every solver, one line each.
 
-use eigenlift::data::{Csr, Samples};
+use eigenlift::data::Samples;
 use eigenlift::eigen::{Davidson, Dense, Eigensolver, Sketch};
 use eigenlift::error::Error;
 use eigenlift::gram::{Similarity, Storage, SymmetricGram};
@@ -48,18 +48,6 @@ fn rows(n: usize) -> Matrix<f64> {
     x
 }
 
-fn sparse(x: &Matrix<f64>) -> Csr<f64> {
-    let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
-    for i in 0..x.n_rows() {
-        for (j, v) in x.row(i).iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            columns.push(j as u32);
-            values.push(*v);
-        }
-        offsets.push(values.len());
-    }
-    Csr::new(offsets, columns, values, x.n_cols()).unwrap()
-}
-
 fn operator<T: Real>(text: &str, samples: impl Into<Samples<T>>, storage: Storage) -> SymmetricGram<T> {
     let samples = samples.into();
     let kernel = Kernel::new(&spec(text), samples.n_cols()).unwrap();
@@ -75,7 +63,11 @@ fn every_operator_in_double_precision_keeps_the_laws() {
         for storage in [Storage::Stored, Storage::Tiled] {
             laws::gram_operator(&operator(text, x.clone(), storage), &dense, 64.0 * f64::EPSILON);
         }
-        laws::gram_operator(&operator(text, sparse(&x), Storage::Tiled), &dense, 64.0 * f64::EPSILON);
+        laws::gram_operator(
+            &operator(text, problems::sparse(&x), Storage::Tiled),
+            &dense,
+            64.0 * f64::EPSILON,
+        );
     }
     let given = reference::gram(&spec("rbf(gamma=0.3)"), &x, &x);
     let symmetric = Matrix::from_fn(400, 400, |i, j| given[(i.min(j), i.max(j))]);

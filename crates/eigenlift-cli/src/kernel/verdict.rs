@@ -20,7 +20,7 @@ pub(super) fn check(args: &KernelArgs, session: &Session) -> Result<(), Failure>
     let (input, x) = prepare(args, false)?;
     let (samples, engine) = (AnySamples::from(x), Cpu::new(args.machine.threads.into())?);
     let report = session.watched(args.speech.quiet, |watch| {
-        Ok(mercer_check(&args.kernel, &samples, &engine, args.machine.seed, watch)?)
+        Ok(mercer_check(&args.kernel, &samples, &engine, args.machine.memory, args.machine.seed, watch)?)
     })?;
     if args.speech.json {
         return outputs::print_json(&json!({
@@ -50,19 +50,20 @@ pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Fail
     let (n, d) = (x.n_rows(), x.n_cols());
     let dimension = args.kernel.dimension(d);
     let few = n <= RANK_SAMPLES && n > 1;
-    let rank =
-        if few {
-            let settings = KernelPca::new(n - 1)
-                .kernel(args.kernel.clone())
-                .seed(args.machine.seed)
-                .threads(args.machine.threads.into())
-                .solver(Solver::Dense);
-            Some(session.watched(args.speech.quiet, |watch| {
-                Ok(settings.watch(watch.clone()).fit(x)?.n_components())
-            })?)
-        } else {
-            None
-        };
+    let rank = if few {
+        let settings = KernelPca::new(n - 1)
+            .kernel(args.kernel.clone())
+            .seed(args.machine.seed)
+            .threads(args.machine.threads.into())
+            .solver(Solver::Dense);
+        // Why: the dimension needs no data; where the kernel overflows on it there is just no rank to report.
+        session.watched(args.speech.quiet, |watch| match settings.watch(watch.clone()).fit(x) {
+            Err(eigenlift::error::Error::Cancelled) => Err(eigenlift::error::Error::Cancelled.into()),
+            fitted => Ok(fitted.ok().map(|model| model.n_components())),
+        })?
+    } else {
+        None
+    };
     if args.speech.json {
         let finite = match dimension {
             Dimension::Finite(count) => u64::try_from(count).ok(),

@@ -16,6 +16,9 @@ const KINDS: [(&str, usize, f64); 6] = [
     ("parabola", 200, 0.2),
 ];
 
+/// Most rows that a set may be asked for: they are made in memory.
+const MOST_ROWS: usize = 100_000_000;
+
 /// A data set made by formula.
 ///
 /// | name | rows | what |
@@ -41,10 +44,10 @@ pub fn synthetic(name: &str, rows: Option<usize>, noise: Option<f64>, seed: u64)
         ));
     };
     let (n, noise) = (rows.unwrap_or(*default_rows), noise.unwrap_or(*default_noise));
-    if n < 2 || !(noise >= 0.0 && noise.is_finite()) {
+    if !(2..=MOST_ROWS).contains(&n) || !(noise >= 0.0 && noise.is_finite()) {
         return Err(Error::setting(
             format!("{n} rows with noise {noise}"),
-            "at least 2 rows and a noise of 0 or more",
+            format!("2 to {MOST_ROWS} rows and a noise of 0 or more"),
             "Change the number of rows or the noise",
         ));
     }

@@ -1,5 +1,6 @@
 //! All eigenpairs of a small matrix, directly.
 
+use super::spectrum::descending;
 use super::{EigenPairs, Eigensolver, SolveOptions, SolveStats};
 use crate::error::Result;
 use crate::linalg::{column_norms, symmetric_eigen};
@@ -20,10 +21,7 @@ impl Eigensolver for Dense {
         how.watch.step("dense eigensolver", 0, 1)?;
         let (all, vectors) = symmetric_eigen(&matrix)?;
         drop(matrix);
-        let mut order: Vec<usize> = (0..n).collect();
-        if self.by_magnitude {
-            order.sort_by(|a, b| all[*b].abs().total_cmp(&all[*a].abs()));
-        }
+        let mut order = descending(&all, self.by_magnitude);
         if let Some(known) = how.deflate {
             leave_out(&mut order, &vectors, known);
         }

@@ -12,7 +12,7 @@ pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
-pub(crate) use spectrum::Convergence;
+pub(crate) use spectrum::{Convergence, descending};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};
 
 use crate::error::Result;

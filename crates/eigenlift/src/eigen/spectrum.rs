@@ -46,6 +46,14 @@ impl std::fmt::Display for Indefinite {
     }
 }
 
+/// Positions of `values` in the order that counts: largest first, or largest magnitude first.
+pub(crate) fn descending(values: &[f64], by_magnitude: bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let key = |i: usize| if by_magnitude { values[i].abs() } else { values[i] };
+    order.sort_by(|a, b| key(*b).total_cmp(&key(*a)));
+    order
+}
+
 /// Eigenvalues of magnitude up to this are rounding: 4u(√n·λ₁ + ‖K‖_F) with u the unit roundoff of the entries.
 ///
 /// Numerics: independent rounding errors of relative size u form a matrix of norm about 2u√n·max|Kᵢⱼ|; ‖K‖_F covers

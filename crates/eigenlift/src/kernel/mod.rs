@@ -60,11 +60,28 @@ impl Kernel {
     /// As [`Kernel::new`]; when all rows are the same, so that there is no median distance; when the kernel needs entries
     /// ≥ 0 and one is negative; when a formula is not symmetric in x and y.
     pub fn for_points(spec: &KernelSpec, points: AnyPoints<'_>, seed: u64) -> Result<Self> {
+        let kernel = Self::for_points_unchecked(spec, points, seed)?;
+        kernel.asymmetric_pair(points, seed).map_or(Ok(()), |(there, back)| {
+            Err(Error::kernel(
+                format!("the kernel {kernel} gives k(x,y) = {there} and k(y,x) = {back} for a pair of rows"),
+                "a kernel must be symmetric",
+                "Make the formula the same when x and y are exchanged",
+            ))
+        })?;
+        Ok(kernel)
+    }
+
+    /// As [`Kernel::for_points`], but a formula may turn out not to be symmetric.
+    pub(crate) fn for_points_unchecked(spec: &KernelSpec, points: AnyPoints<'_>, seed: u64) -> Result<Self> {
         let resolved = spec.map_params(&mut |role, param| bandwidth::resolve(role, param, points, seed))?;
         let kernel = Self::new(&resolved, points.n_cols())?;
         kernel.check_points(points)?;
-        bandwidth::check_symmetry(&kernel, points, seed)?;
         Ok(kernel)
+    }
+
+    /// k(x,y) and k(y,x) for a pair of rows where they differ, if a sample of pairs has one.
+    pub(crate) fn asymmetric_pair(&self, points: AnyPoints<'_>, seed: u64) -> Option<(f64, f64)> {
+        bandwidth::asymmetric_pair(self, points, seed)
     }
 
     /// A kernel given as a function of two rows. It cannot be saved.

@@ -40,6 +40,9 @@ pub(crate) enum CoordinateProfile {
     Intersection,
 }
 
+/// Rounding of a squared distance may move k by this many units of roundoff.
+const ALLOWED: f64 = 16.0;
+
 impl InnerProfile {
     /// Replaces each inner product by k.
     pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
@@ -58,9 +61,33 @@ impl DistanceProfile {
         dispatch(DistanceTask { profile: *self, values, x_square, y_squares: Some(y_squares) });
     }
 
-    /// Whether k changes like √s near s = 0, so that rounding in small s shows.
-    pub(crate) fn is_rough_at_zero(&self) -> bool {
-        matches!(self, Self::Exponential { .. })
+    /// Squared distances below this must be computed from differences: computed as ‖x‖² + ‖y‖² − 2⟨x,y⟩ with squared norms
+    /// that add up to `spread`, their rounding u·spread would move k by more than 16u. 0 when it never does.
+    ///
+    /// Numerics: |dk/ds|·spread ≤ 16 solved for s, on the safe side.
+    pub(crate) fn reach(&self, spread: f64) -> f64 {
+        // k falls at most this fast, and beyond r = ln(rate·spread/16) + 1 by e⁻ʳ slower.
+        let decay = |rate: f64| (rate * spread / ALLOWED).ln() + 1.0;
+        match self {
+            Self::Rbf { gamma } if gamma * spread > ALLOWED => decay(*gamma) / gamma,
+            Self::Exponential { gamma } => {
+                let near = gamma * spread / (2.0 * ALLOWED);
+                let far = (1.0 + (gamma * near).max(1.0).ln()) / gamma;
+                near.min(far.max(1.0 / gamma)).powi(2)
+            }
+            Self::Matern3 { length } if 1.5 / length.powi(2) * spread > ALLOWED => {
+                (decay(1.5 / length.powi(2)) * length).powi(2) / 3.0
+            }
+            // (1 + r)e⁻ʳ falls below 16/(rate·spread) a little later: twice the logarithm covers it.
+            Self::Matern5 { length } if spread / length.powi(2) > ALLOWED => {
+                (2.0 * decay(1.0 / length.powi(2)) * length).powi(2) / 5.0
+            }
+            Self::RationalQuadratic { alpha, length } if 0.5 / length.powi(2) * spread > ALLOWED => {
+                let factor = (0.5 / length.powi(2) * spread / ALLOWED).powf(1.0 / (alpha + 1.0));
+                (factor - 1.0) * 2.0 * alpha * length.powi(2)
+            }
+            _ => 0.0,
+        }
     }
 }
 

@@ -221,12 +221,13 @@ fn distances<T: Real>(
         squared_norms(x, &mut work.left_squares);
         squared_norms(y, &mut work.right_squares);
     }
-    let mut pair = (vec![T::ZERO; 0], vec![T::ZERO; 0]);
+    let largest = work.right_squares.iter().map(|s| s.f64()).fold(0.0, f64::max);
     for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
         let x_square = work.left_squares[i];
-        if profile.is_rough_at_zero() {
+        let reach = profile.reach(x_square.f64() + largest);
+        if reach > 0.0 {
             to_squared_distances(row, x_square, &work.right_squares);
-            repair_small(x, y, i, row, &work.right_squares, x_square, &mut pair);
+            from_differences(x, y, i, row, T::of(reach));
             profile.apply(row);
         } else {
             profile.apply_to_inner(row, x_square, &work.right_squares);
@@ -281,26 +282,35 @@ impl<T: Real> Vectorised for ShiftTask<'_, T> {
     }
 }
 
-/// Recomputes squared distances that are so small beside the norms that the expansion left few digits.
-fn repair_small<T: Real>(
-    x: Points<'_, T>,
-    y: Points<'_, T>,
-    i: usize,
-    row: &mut [T],
-    y_squares: &[T],
-    x_square: T,
-    pair: &mut (Vec<T>, Vec<T>),
-) {
-    let share = T::of(1e-3);
-    for (j, value) in row.iter_mut().enumerate() {
-        if *value <= share * (x_square + y_squares[j]) {
-            pair.0.resize(x.n_cols(), T::ZERO);
-            pair.1.resize(x.n_cols(), T::ZERO);
-            x.copy_row(i, &mut pair.0);
-            y.copy_row(j, &mut pair.1);
-            *value = pair.0.iter().zip(&pair.1).map(|(a, b)| (*a - *b) * (*a - *b)).sum();
+/// Recomputes squared distances below `reach` as Σ(xᵢ−yᵢ)².
+///
+/// Why: the expansion's error, which grows with the norms, may have brought a distance below `reach` but not far above it:
+/// half as much again is recomputed too.
+fn from_differences<T: Real>(x: Points<'_, T>, y: Points<'_, T>, i: usize, row: &mut [T], reach: T) {
+    let reach = reach * T::of(1.5);
+    let mut buffers = (Vec::new(), Vec::new());
+    for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < reach) {
+        if let (Points::Dense(x), Points::Dense(y)) = (x, y) {
+            *value = squared_difference(x.row(i), y.row(j));
+        } else {
+            buffers.0.resize(x.n_cols(), T::ZERO);
+            buffers.1.resize(x.n_cols(), T::ZERO);
+            x.copy_row(i, &mut buffers.0);
+            y.copy_row(j, &mut buffers.1);
+            *value = squared_difference(&buffers.0, &buffers.1);
         }
     }
+}
+
+fn squared_difference<T: Real>(x: &[T], y: &[T]) -> T {
+    // Why four sums: none waits for another.
+    let mut sums = [T::ZERO; 4];
+    for (x, y) in x.chunks(4).zip(y.chunks(4)) {
+        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum += (*x - *y) * (*x - *y);
+        }
+    }
+    sums.into_iter().sum()
 }
 
 /// Sums over coordinates: `y` is turned so that one coordinate of all its rows lies together.

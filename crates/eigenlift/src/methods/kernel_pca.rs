@@ -290,8 +290,7 @@ impl KernelPca {
 /// Square and symmetric up to rounding in the given precision.
 fn check_gram_matrix(x: &AnySamples) -> Result<()> {
     let report = super::mercer::asymmetry(x)?;
-    let rounding = if x.precision() == "f32" { 1e-5 } else { 1e-10 };
-    if report.relative <= rounding {
+    if report.relative <= super::mercer::symmetry_allowance(x) {
         return Ok(());
     }
     Err(Error::data(

@@ -39,6 +39,11 @@ fn block(n: usize, columns: usize) -> u128 {
     n as u128 * columns as u128 * 8
 }
 
+/// Bytes of the dense solver: the matrix, its eigenvectors and the decomposition's copies.
+pub(super) fn dense_bytes(n: usize) -> u128 {
+    4 * block(n, n)
+}
+
 /// Decides, gives reasons, and refuses what does not fit.
 pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     let (n, d) = (request.samples.n_rows(), request.samples.n_cols());
@@ -46,12 +51,12 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     let mut reasons = Vec::new();
     let (allowed, why) = allowance(request.memory_limit, engine);
     reasons.push(why);
-    let solver = choose_solver(request, n, k, &mut reasons);
+    let dense_fits = dense_bytes(n) <= u128::from(allowed);
+    let solver = choose_solver(request, n, k, dense_fits, &mut reasons);
     let basis = basis_columns(n, k);
     let sketch_rank = if solver == Solver::Dense { 0 } else { sketch_rank(n, d, k) };
     let working = match solver {
-        // The matrix, its eigenvectors and the decomposition's copy.
-        Solver::Dense => 4 * block(n, n),
+        Solver::Dense => dense_bytes(n),
         // Q and AQ, four blocks in flight; the factor and the sketch's vectors.
         Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
     };
@@ -119,11 +124,19 @@ fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
     }
 }
 
-fn choose_solver(request: &Request<'_>, n: usize, k: usize, reasons: &mut Vec<String>) -> Solver {
+fn choose_solver(
+    request: &Request<'_>,
+    n: usize,
+    k: usize,
+    dense_fits: bool,
+    reasons: &mut Vec<String>,
+) -> Solver {
     let (solver, why) = if request.repair == Indefinite::Flip {
         (Solver::Dense, "repair=flip needs all eigenvalues: the dense solver".to_string())
     } else if let Some(solver) = request.solver {
         (solver, format!("the {solver} solver was asked for"))
+    } else if !dense_fits {
+        (Solver::Davidson, format!("all {n} eigenpairs would not fit: block Davidson finds {k} of them"))
     } else if n <= DENSE_SAMPLES {
         (Solver::Dense, format!("{n} samples are few: all eigenpairs are computed directly"))
     } else if k.saturating_mul(5) >= n {
@@ -178,7 +191,9 @@ fn choose_storage(
 
 fn too_big(n: usize, k: usize, needed: u128, allowed: u64, solver: Solver) -> Error {
     let action = match solver {
-        Solver::Dense => "Leave the choice of solver and storage open, or allow more memory".to_string(),
+        Solver::Dense => {
+            format!("Allow {}, or leave solver and repair to their defaults", human_bytes(needed))
+        }
         Solver::Davidson => {
             let most = u128::from(allowed) * n as u128 / needed.max(1);
             // Why: few samples go to the dense solver, which needs 32n² bytes.

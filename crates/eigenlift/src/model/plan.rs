@@ -114,11 +114,11 @@ impl std::fmt::Display for Plan {
             "one precision"
         };
         writeln!(f, "Gram matrix  {}, {precision}", storage_word(self.storage))?;
-        writeln!(
-            f,
-            "solver       {}, tolerance {:e}, sketch of rank {}",
-            self.solver, self.tolerance, self.sketch_rank
-        )?;
+        write!(f, "solver       {}, tolerance {:e}", self.solver, self.tolerance)?;
+        if self.sketch_rank > 0 {
+            write!(f, ", sketch of rank {}", self.sketch_rank)?;
+        }
+        writeln!(f)?;
         writeln!(f, "passes       about {}", self.expected_passes)?;
         let needed = human_bytes(u128::from(self.bytes_needed));
         writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
