@@ -44,7 +44,7 @@ pub fn synthetic(name: &str, rows: Option<usize>, noise: Option<f64>, seed: u64)
         ));
     };
     let (n, noise) = (rows.unwrap_or(*default_rows), noise.unwrap_or(*default_noise));
-    if !(2..=MOST_ROWS).contains(&n) || !(noise >= 0.0 && noise.is_finite()) {
+    if !((2..=MOST_ROWS).contains(&n) && noise >= 0.0 && noise.is_finite()) {
         return Err(Error::setting(
             format!("{n} rows with noise {noise}"),
             format!("2 to {MOST_ROWS} rows and a noise of 0 or more"),
