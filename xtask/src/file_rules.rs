@@ -10,7 +10,7 @@ const FRONT_ENDS: [&str; 1] = ["eigenlift-cli"];
 /// Files that may start threads.
 const STARTS_THREADS: [&str; 1] = ["crates/eigenlift/src/engine/cpu.rs"];
 /// Files that may name faer.
-const NAMES_FAER: [&str; 2] = ["crates/eigenlift/src/linalg.rs", "crates/eigenlift/src/real.rs"];
+const NAMES_FAER: [&str; 1] = ["crates/eigenlift/src/linalg.rs"];
 
 /// A word that must not stand in code, and what to do instead.
 struct Forbidden {
@@ -44,7 +44,7 @@ const THREADS: [Forbidden; 5] = [
     Forbidden { word: "thread::Builder", instead: "only engine/cpu.rs starts threads" },
 ];
 
-const FAER: [Forbidden; 1] = [Forbidden { word: "faer", instead: "only linalg.rs and real.rs name faer" }];
+const FAER: [Forbidden; 1] = [Forbidden { word: "faer", instead: "only linalg.rs names faer" }];
 
 /// Checks all files.
 pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
@@ -134,10 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn only_two_files_name_faer() {
+    fn only_one_file_names_faer() {
         assert_eq!(messages("crates/eigenlift/src/eigen/dense.rs", "use faer::Mat;").len(), 1);
         assert_eq!(messages("crates/eigenlift/src/eigen/dense.rs", "use faer_traits::RealField;").len(), 1);
         assert!(messages("crates/eigenlift/src/linalg.rs", "use faer::Mat;").is_empty());
-        assert!(messages("crates/eigenlift/src/real.rs", "use faer::Mat;").is_empty());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum Onto {
     Add,
 }
 
-fn borrow<T: Real>(m: MatRef<'_, T>) -> faer::MatRef<'_, T> {
+fn borrow(m: MatRef<'_, f64>) -> faer::MatRef<'_, f64> {
     if m.n_rows() == 0 || m.n_cols() == 0 {
         return faer::MatRef::from_row_major_slice(&[], m.n_rows(), m.n_cols());
     }

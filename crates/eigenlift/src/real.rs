@@ -5,8 +5,8 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 mod sealed {
-    /// Ties [`super::Real`] to the linear algebra behind this crate without showing it.
-    pub trait Sealed: faer::traits::RealField {}
+    /// Keeps other types out of [`super::Real`].
+    pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }

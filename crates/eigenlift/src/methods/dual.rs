@@ -80,7 +80,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
-    negative_policy(problem, plan, &how, &pairs, threshold, &mut warnings)?;
+    negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
     let mut certificate = Certificate::new(&pairs, ENTRY_ERROR * unit_roundoff * norm_bound);
     keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
@@ -137,11 +137,7 @@ fn certified_pairs(
         }
     }
     let mut pairs = solver.largest(&Centered::new(gram), wanted, how)?;
-    pairs.stats = SolveStats {
-        iterations: pairs.stats.iterations + spent.iterations,
-        passes: pairs.stats.passes + spent.passes,
-        products: pairs.stats.products + spent.products,
-    };
+    pairs.stats = add(pairs.stats, spent);
     let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
     // What a backward stable solver leaves is rounding of the size below which eigenvalues count as zero; a residual beyond
     // that and beyond the tolerance is no convergence.
@@ -155,6 +151,14 @@ fn certified_pairs(
         tolerance: plan.tolerance,
         action: "Loosen the tolerance or ask for fewer components".into(),
     })
+}
+
+fn add(a: SolveStats, b: SolveStats) -> SolveStats {
+    SolveStats {
+        iterations: a.iterations + b.iterations,
+        passes: a.passes + b.passes,
+        products: a.products + b.products,
+    }
 }
 
 fn judge(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>) -> Convergence {
@@ -258,7 +262,7 @@ fn negative_policy(
     problem: &DualProblem<'_>,
     plan: &Plan,
     how: &SolveOptions<'_>,
-    pairs: &EigenPairs,
+    pairs: &mut EigenPairs,
     threshold: f64,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
@@ -266,7 +270,9 @@ fn negative_policy(
         None if !problem.known_valid => {
             let largest = pairs.values.first().copied().unwrap_or(0.0);
             let resolution = threshold.max(RESOLUTION * largest.abs());
-            Some(lowest_eigenvalue(&Centered::new(problem.gram), how, resolution)?)
+            let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), how, resolution)?;
+            pairs.stats = add(pairs.stats, spent);
+            Some(lowest)
         }
         lowest => lowest,
     };
@@ -317,16 +323,16 @@ impl LinearOperator for Negated<'_> {
     }
 }
 
-/// The smallest eigenvalue, to three digits or to `resolution`, whichever is coarser.
+/// The smallest eigenvalue and what it took, to three digits or to `resolution`, whichever is coarser.
 pub(crate) fn lowest_eigenvalue(
     operator: &dyn LinearOperator,
     how: &SolveOptions<'_>,
     resolution: f64,
-) -> Result<f64> {
+) -> Result<(f64, SolveStats)> {
     // The floor of rounding is what the solver takes for converged: raising the norm raises it to the resolution.
     let unit = residual_floor(operator.n_rows(), 1.0, operator.unit_roundoff());
     let norm_bound = how.norm_bound.max(resolution / unit);
     let how = SolveOptions { sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
     let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
-    Ok(-pairs.values.first().copied().unwrap_or(0.0))
+    Ok((-pairs.values.first().copied().unwrap_or(0.0), pairs.stats))
 }

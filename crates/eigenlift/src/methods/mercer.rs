@@ -183,7 +183,7 @@ fn check(
         (pairs.values[0], pairs.values[n - 1], Some(negative))
     } else {
         let largest = Davidson.largest(&*gram, 1, &how)?.values[0];
-        (largest, lowest_eigenvalue(&*gram, &how, RESOLUTION * largest.abs())?, None)
+        (largest, lowest_eigenvalue(&*gram, &how, RESOLUTION * largest.abs())?.0, None)
     };
     let rounding = rank_threshold(n, largest, frobenius, gram.unit_roundoff());
     let rounding = if exact { rounding } else { rounding.max(RESOLUTION * largest.abs()) };
