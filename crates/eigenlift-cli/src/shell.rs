@@ -18,7 +18,9 @@ pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
 pub(crate) fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();
-    let Some(folder) = folder else { return write_bytes(Path::new("-"), &page(&command)?) };
+    let Some(folder) = folder.filter(|folder| *folder != Path::new("-")) else {
+        return write_bytes(Path::new("-"), &page(&command)?);
+    };
     std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     write_pages(folder, &command, "eigenlift")
 }

@@ -196,6 +196,26 @@ fn an_indefinite_kernel_is_noticed_whatever_the_solver() {
 }
 
 #[test]
+fn shares_of_a_repaired_kernel_are_shares() {
+    for repair in [eigenlift::eigen::Indefinite::Clip, eigenlift::eigen::Indefinite::Flip] {
+        let iris = data::iris().unwrap().samples;
+        let kernel = spec("sigmoid(gamma=0.1,coef0=-1)");
+        let model = KernelPca::new(149).kernel(kernel).repair(repair).fit(iris).unwrap();
+        let shares = model.explained_variance_ratio();
+        assert!(shares.iter().all(|s| (0.0..=1.0).contains(s)), "{repair}: {shares:?}");
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{repair}");
+        assert!(model.variances().iter().all(|v| *v > 0.0), "{repair}");
+    }
+}
+
+#[test]
+fn kernel_values_that_overflow_are_named() {
+    let x = Matrix::from_fn(5, 1, |i, _| 1e153 * (i as f64 + 1.0));
+    let text = KernelPca::new(1).kernel(spec("linear")).fit(x).unwrap_err().to_string();
+    assert!(text.contains("kernel values as large as") && text.contains("Scale the data down"), "{text}");
+}
+
+#[test]
 fn a_slightly_indefinite_matrix_is_not_called_valid() {
     for n in [1000, 1100] {
         let mut ones = Matrix::from_fn(n, n, |_, _| 1.0);

@@ -114,7 +114,7 @@ mod tests {
             vectors: Matrix::zeros(3, values.len()),
             residuals: vec![1e-8; values.len()],
             next,
-            lowest: None,
+            all: None,
             stats: SolveStats::default(),
         }
     }

@@ -329,10 +329,10 @@ impl Run<'_> {
         let wanted = norms.len();
         let mut vectors = Matrix::zeros(basis.q.n_rows(), wanted);
         combine(vectors.view_mut(), Onto::Replace, 1.0, basis.q(), s.view().first_columns(wanted));
-        let (next, lowest) = (theta.get(wanted).copied(), None);
+        let (next, all) = (theta.get(wanted).copied(), None);
         if !self.how.verify {
             let (values, residuals) = (theta[..wanted].to_vec(), norms.to_vec());
-            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest, stats: self.stats }));
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
         }
         let product = self.apply(&vectors)?;
         let Refined { values, vectors, product, residuals } = rayleigh_ritz(&vectors, &product)?;
@@ -340,7 +340,7 @@ impl Run<'_> {
         let judge = self.judge(values.first().copied().unwrap_or(0.0));
         let holds = (0..wanted).all(|i| judge.holds(residuals[i], values[i], 1.1));
         if holds || (at_rounding && self.at_rounding(&residuals)) {
-            return Ok(Some(EigenPairs { values, vectors, residuals, next, lowest, stats: self.stats }));
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
         }
         if self.stats.passes >= self.how.max_passes {
             return Err(self.gave_up(&residuals, &values));

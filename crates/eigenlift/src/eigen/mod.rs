@@ -62,8 +62,8 @@ pub struct EigenPairs {
     pub residuals: Vec<f64>,
     /// Estimate of the eigenvalue after the last, when one is known.
     pub next: Option<f64>,
-    /// Smallest eigenvalue, when all were computed.
-    pub lowest: Option<f64>,
+    /// All eigenvalues, largest first, when they were computed.
+    pub all: Option<Vec<f64>>,
     /// What it took.
     pub stats: SolveStats,
 }

@@ -29,8 +29,8 @@ pub(crate) struct DualSolution {
     pub(crate) vectors: Matrix<f64>,
     /// rᵢ = (1/n) Σⱼ Kᵢⱼ.
     pub(crate) row_means: Vec<f64>,
-    /// tr(K_c).
-    pub(crate) centered_trace: f64,
+    /// tr(K_c), or the sum of the eigenvalues that a repair leaves.
+    pub(crate) total: f64,
     pub(crate) certificate: Certificate,
     pub(crate) stats: SolveStats,
     pub(crate) warnings: Vec<String>,
@@ -76,11 +76,11 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         watch,
     };
     let (mut pairs, row_means) = certified_pairs(problem, plan, &how)?;
-    let centered_trace = trace - row_means.iter().sum::<f64>();
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
-    negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
+    let repaired = negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
+    let total = repaired.unwrap_or(trace - row_means.iter().sum::<f64>());
     let mut certificate = Certificate::new(&pairs, ENTRY_ERROR * unit_roundoff * norm_bound);
     keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
@@ -95,7 +95,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     }
     warnings.extend(certificate.tie_sentences());
     let EigenPairs { values, vectors, stats, .. } = pairs;
-    Ok(DualSolution { values, vectors, row_means, centered_trace, certificate, stats, warnings })
+    Ok(DualSolution { values, vectors, row_means, total, certificate, stats, warnings })
 }
 
 /// tr K, and an upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.
@@ -103,10 +103,23 @@ fn size(problem: &DualProblem<'_>, watch: &Watch) -> Result<(f64, f64)> {
     let mut diagonal = vec![0.0; problem.gram.n_rows()];
     problem.gram.diagonal(&mut diagonal)?;
     let trace: f64 = diagonal.iter().sum();
+    check_magnitude(diagonal.iter().map(|d| d.abs()).fold(0.0, f64::max), problem.gram.n_rows())?;
     if problem.known_valid && trace.is_finite() {
         return Ok((trace, trace));
     }
     Ok((trace, problem.gram.summary(watch)?.squared_norm.sqrt()))
+}
+
+/// Refuses kernel values whose sums of squares overflow.
+pub(super) fn check_magnitude(largest: f64, n: usize) -> Result<()> {
+    if (largest * n as f64).powi(2).is_finite() || !largest.is_finite() {
+        return Ok(());
+    }
+    Err(Error::kernel(
+        format!("kernel values as large as {largest:.1e}"),
+        "sums of their squares must stay below 1e308",
+        "Scale the data down or change the kernel's parameters",
+    ))
 }
 
 /// Eigenpairs whose residuals come from a product with the matrix itself, and its row means.
@@ -227,7 +240,8 @@ fn keep_existing(
         Indefinite::Clip | Indefinite::Refuse => value > threshold,
     };
     let rank = pairs.values.iter().take_while(|v| exists(**v)).count();
-    if rank == 0 && pairs.lowest.is_some_and(|lowest| lowest < -10.0 * threshold) {
+    let lowest = pairs.all.as_ref().and_then(|all| all.last()).copied();
+    if rank == 0 && lowest.is_some_and(|lowest| lowest < -10.0 * threshold) {
         return Err(Error::kernel(
             format!("{}: no eigenvalue of the centred kernel matrix is positive", plan.kernel),
             "a kernel must have one",
@@ -257,7 +271,8 @@ fn keep_existing(
     Ok(())
 }
 
-/// Looks for negative eigenvalues where the kernel is not known to have none, and applies the plan's policy.
+/// Looks for negative eigenvalues where the kernel is not known to have none, and applies the plan's policy. Returns the sum
+/// of the repaired kernel's eigenvalues where there is something to repair and all are known.
 fn negative_policy(
     problem: &DualProblem<'_>,
     plan: &Plan,
@@ -265,8 +280,8 @@ fn negative_policy(
     pairs: &mut EigenPairs,
     threshold: f64,
     warnings: &mut Vec<String>,
-) -> Result<()> {
-    let lowest = match pairs.lowest {
+) -> Result<Option<f64>> {
+    let lowest = match pairs.all.as_ref().and_then(|all| all.last()).copied() {
         None if !problem.known_valid => {
             let largest = pairs.values.first().copied().unwrap_or(0.0);
             let resolution = threshold.max(RESOLUTION * largest.abs());
@@ -276,8 +291,17 @@ fn negative_policy(
         }
         lowest => lowest,
     };
-    let Some(lowest) = lowest.filter(|l| *l < -10.0 * threshold) else { return Ok(()) };
-    let shares = "shares of variance refer to tr(K_c), which negative eigenvalues make smaller";
+    let Some(lowest) = lowest.filter(|l| *l < -10.0 * threshold) else { return Ok(None) };
+    let total = pairs.all.as_ref().map(|all| match plan.repair {
+        Indefinite::Flip => all.iter().map(|v| v.abs()).sum(),
+        Indefinite::Clip | Indefinite::Refuse => all.iter().map(|v| v.max(0.0)).sum(),
+    });
+    let shares = match total {
+        Some(_) => "shares of variance refer to the repaired kernel",
+        None => {
+            "shares of variance refer to tr(K_c), which negative eigenvalues make smaller: do not read them as shares"
+        }
+    };
     match plan.repair {
         Indefinite::Clip => warnings.push(format!(
             "the centred kernel matrix is not positive semi-definite: its most negative eigenvalue is {lowest:.6}; \
@@ -295,7 +319,7 @@ fn negative_policy(
             ));
         }
     }
-    Ok(())
+    Ok(total)
 }
 
 /// −A.

@@ -185,7 +185,7 @@ impl KernelPca {
         Ok(FittedKernelPca {
             projection: Projection { lift, coefficients, offset },
             eigenvalues: solution.values,
-            centered_trace: solution.centered_trace,
+            centered_trace: solution.total,
             certificate: solution.certificate,
             stats: solution.stats,
             plan,
@@ -336,19 +336,20 @@ impl FittedKernelPca {
         &self.eigenvalues
     }
 
-    /// Variances λ along the axes: eigenvalues of K_c divided by n.
+    /// Variances λ along the axes: magnitudes of the eigenvalues of K_c divided by n.
     pub fn variances(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v / self.n_samples() as f64).collect()
+        self.eigenvalues.iter().map(|v| v.abs() / self.n_samples() as f64).collect()
     }
 
-    /// tr(K_c): the total variance in feature space times n, exact.
+    /// tr(K_c): the total variance in feature space times n, exact. For a repaired kernel whose eigenvalues are all known it is
+    /// their sum after the repair.
     pub fn total(&self) -> f64 {
         self.centered_trace
     }
 
     /// Share of the total variance in feature space that each component holds.
     pub fn explained_variance_ratio(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v / self.centered_trace).collect()
+        self.eigenvalues.iter().map(|v| v.abs() / self.centered_trace).collect()
     }
 
     /// α: coefficients of the axes over samples, α = β/√(nλ), (K6).

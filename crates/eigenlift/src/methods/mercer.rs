@@ -1,6 +1,6 @@
 //! Is a kernel a Mercer kernel on this data: symmetric, and positive semi-definite.
 
-use super::dual::lowest_eigenvalue;
+use super::dual::{check_magnitude, lowest_eigenvalue};
 use super::schedule::dense_bytes;
 use crate::data::AnySamples;
 use crate::eigen::{Davidson, Dense, Eigensolver, SolveOptions, rank_threshold};
@@ -163,6 +163,9 @@ fn check(
     let allowed = u128::from(memory_limit.unwrap_or(MEMORY));
     let storage = if stored_bytes(n, 8) <= allowed { Storage::Stored } else { Storage::Tiled };
     let gram = engine.gram(&similarity, x, storage)?;
+    let mut diagonal = vec![0.0; n];
+    gram.diagonal(&mut diagonal)?;
+    check_magnitude(diagonal.iter().map(|d| d.abs()).fold(0.0, f64::max), n)?;
     let summary = gram.summary(watch)?;
     let frobenius = summary.squared_norm.sqrt();
     let how = SolveOptions {

@@ -175,12 +175,12 @@ fn choose_storage(
         }
         Some(storage) => (storage, "whether to store the Gram matrix was asked for".to_string()),
         None if fits => {
-            (Storage::Stored, format!("half the Gram matrix takes {} and fits", human_bytes(tiles)))
+            (Storage::Stored, format!("the tiles of its upper half take {} and fit", human_bytes(tiles)))
         }
         None => (
             Storage::Tiled,
             format!(
-                "half the Gram matrix would take {}: it is computed anew in each pass",
+                "the tiles of its upper half would take {}, which does not fit: the Gram matrix is computed anew in each pass",
                 human_bytes(tiles)
             ),
         ),
@@ -199,7 +199,7 @@ fn too_big(n: usize, k: usize, needed: u128, allowed: u64, solver: Solver) -> Er
             // Why: few samples go to the dense solver, which needs 32n² bytes.
             let most =
                 if most > DENSE_SAMPLES as u128 { most } else { most.min((allowed / 32).isqrt().into()) };
-            format!("Allow {} or use at most about {most} samples", human_bytes(needed))
+            format!("Allow {} or use at most about {most} samples", human_bytes(needed + needed / 10))
         }
     };
     Error::memory(
