@@ -215,6 +215,53 @@ fn kernel_values_that_overflow_are_named() {
     assert!(text.contains("kernel values as large as") && text.contains("Scale the data down"), "{text}");
 }
 
+/// Inner products of 1e400 are infinite and their differences NaN: never a kernel value of 1.
+#[test]
+fn distances_that_overflow_are_named() {
+    let x = Matrix::from_fn(600, 2, |i, j| 1e200 * ((i * 2 + j) as f64 + 1.0));
+    for n in [6, 600] {
+        let rows = Matrix::from_fn(n, 2, |i, j| x[(i, j)]);
+        let text = KernelPca::new(1).kernel(spec("rbf(gamma=1e-300)")).fit(rows).unwrap_err().to_string();
+        assert!(text.contains("is NaN") && text.contains("Scale the data down"), "{n}: {text}");
+    }
+    let model = KernelPca::new(1).kernel(spec("linear")).fit(problems::noise(20, 2, 1)).unwrap();
+    let far = Matrix::from_fn(3, 2, |i, _| if i == 1 { 1e308 } else { 1.0 });
+    let text = model.transform(&far).unwrap_err().to_string();
+    assert!(text.contains("row 2 has scores that are not finite"), "{text}");
+}
+
+#[test]
+fn the_smallest_problems() {
+    for n in [2, 3, 5] {
+        for solver in [Solver::Dense, Solver::Davidson] {
+            let model = KernelPca::new(9).solver(solver).fit(problems::noise(n, 2, 1)).unwrap();
+            assert_eq!(model.n_components(), n - 1, "{n} {solver}");
+            assert!(
+                (model.explained_variance_ratio().iter().sum::<f64>() - 1.0).abs() < 1e-12,
+                "{n} {solver}"
+            );
+        }
+    }
+    let engine = eigenlift::engine::Cpu::new(1).unwrap();
+    let check = |n: usize| {
+        mercer_check(&spec("linear"), &problems::noise(n, 2, 1).into(), &engine, None, 0, &Watch::default())
+    };
+    assert!(check(0).unwrap_err().to_string().contains("0 samples"));
+    assert_eq!(check(1).unwrap().verdict, Verdict::Valid);
+    let one = Matrix::from_fn(1, 1, |_, _| 1.0);
+    let gram = eigenlift::gram::SymmetricGram::new(
+        eigenlift::gram::Similarity::Precomputed,
+        eigenlift::data::Samples::from(one.clone()),
+        Storage::Stored,
+    )
+    .unwrap();
+    let watch = Watch::default();
+    let mut how = eigenlift_testkit::laws::options(&watch, 1e-6, 1.0);
+    how.deflate = Some(one.view());
+    use eigenlift::eigen::{Davidson, Eigensolver};
+    assert!(Davidson.largest(&gram, 1, &how).unwrap().values.is_empty());
+}
+
 #[test]
 fn a_slightly_indefinite_matrix_is_not_called_valid() {
     for n in [1000, 1100] {

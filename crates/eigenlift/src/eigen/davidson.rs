@@ -131,6 +131,10 @@ impl Eigensolver for Davidson {
         let n = operator.n_rows();
         let mut run = Run { operator, how, sizes: Sizes::new(n, k), stats: SolveStats::default(), k };
         let start = run.start(n)?;
+        if start.n_cols() == 0 {
+            let (values, residuals, stats) = (Vec::new(), Vec::new(), SolveStats::default());
+            return Ok(EigenPairs { values, vectors: start, residuals, next: None, all: None, stats });
+        }
         let mut basis = Basis::new(n, run.sizes.basis);
         let product = run.apply(&start)?;
         basis.append(&start, &product);

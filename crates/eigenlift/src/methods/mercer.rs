@@ -148,6 +148,9 @@ fn check(
     watch: &Watch,
 ) -> Result<MercerReport> {
     x.points().check()?;
+    if x.n_rows() == 0 {
+        return Err(Error::data("0 samples", "a check needs at least one", "Give more rows"));
+    }
     let (similarity, asymmetry) = if spec.is_precomputed() {
         (Similarity::Precomputed, asymmetry(x)?.relative)
     } else {

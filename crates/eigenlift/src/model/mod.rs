@@ -95,6 +95,13 @@ impl Projection {
         }
         let shift: Vec<f64> = self.offset.iter().map(|c| -c).collect();
         shift_columns(out.view_mut(), &shift);
-        Ok(())
+        match out.as_slice().iter().position(|score| !score.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(Error::data(
+                format!("row {} has scores that are not finite", at / out.n_cols() + 1),
+                "kernel values between new rows and samples must stay within double precision",
+                "Look for entries of extreme size in that row",
+            )),
+        }
     }
 }
