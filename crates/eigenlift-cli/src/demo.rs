@@ -106,7 +106,7 @@ impl Demo<'_> {
         }
         let carried = Carried { text: Vec::new(), target: target(set) };
         let (written, took) = timed(|| {
-            outputs::write_scores(&self.args.out.join("scores.csv"), &carried, &model.scores())?;
+            outputs::write_scores(&self.args.out.join("scores.csv"), &carried, &model.scores()?)?;
             saved::save(&model, &self.args.out.join("model.safetensors"), self.session)
         });
         written?;
@@ -145,7 +145,7 @@ impl Demo<'_> {
             text += &format!("\n\n{name}\n{}", block(&columns, &matrix));
         }
         let (model, _) = self.fit(KernelPca::new(x.n_rows() - 1).kernel(kernel), &set)?;
-        text += &format!("\n\n{}\n", Tables { model: &model }.text(None));
+        text += &format!("\n\n{}\n", Tables { model: &model }.text(None)?);
         outputs::write_bytes(&self.args.out.join("worked-example.txt"), text.as_bytes())?;
         self.note("worked-example.txt", "tables");
         Ok(())

@@ -106,7 +106,7 @@ fn write_all(
         None if args.speech.json => return Ok(files),
         None => standard,
     };
-    let (written, took) = timed(|| outputs::write_scores(out, &input.carried, &model.scores()));
+    let (written, took) = timed(|| outputs::write_scores(out, &input.carried, &model.scores()?));
     written?;
     seconds.write += took;
     if !outputs::is_standard(out) {

@@ -57,7 +57,7 @@ pub(crate) fn draw_scatter(
     target: Option<&Target>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    let (scores, ratio) = (model.scores(), model.explained_variance_ratio());
+    let (scores, ratio) = (model.scores()?, model.explained_variance_ratio());
     let label = |j: usize| format!("kpca{} ({:.1} % of variance)", j + 1, 100.0 * ratio[j]);
     let x = scores.column(0);
     let (y, y_label) = if scores.n_cols() > 1 {

@@ -73,11 +73,10 @@ impl GramOperator for Counting<'_> {
         &self,
         block: MatRef<'_, f64>,
         out: MatMut<'_, f64>,
-        row_sums: &mut [f64],
         watch: &Watch,
-    ) -> Result<()> {
+    ) -> Result<GramSummary> {
         self.products.fetch_add(block.n_cols() + 1, Ordering::Relaxed);
-        self.inner.apply_and_sum(block, out, row_sums, watch)
+        self.inner.apply_and_sum(block, out, watch)
     }
 
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {

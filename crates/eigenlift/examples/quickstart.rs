@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
     println!("{}", model.plan());
     println!("share of variance {:.3?}", model.explained_variance_ratio());
     println!("worst residual    {:.1e}", model.certificate().worst_residual());
-    println!("first flower      {:.4?}", model.scores().row(0));
+    println!("first flower      {:.4?}", model.scores()?.row(0));
 
     let flower = Matrix::from_vec(vec![5.0, 3.4, 1.5, 0.2], 1, 4)?;
     println!("new flower        {:.4?}", model.transform(&flower)?.row(0));

@@ -25,7 +25,7 @@ fn main() -> Result<(), Error> {
     let model = KernelPca::new(4).kernel(spec).fit(samples)?;
     println!("nλ\n{:14.8?}\n", model.eigenvalues());
     print_matrix("α, one column for each component", model.coefficients(), 8);
-    print_matrix("scores", &model.scores(), 8);
+    print_matrix("scores", &model.scores()?, 8);
     model.warnings().iter().for_each(|warning| println!("note: {warning}"));
     Ok(())
 }

@@ -84,6 +84,9 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A source of rows failed; the reason is its own.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
     /// The caller asked to stop.
     #[error("interrupted; nothing was written")]
     Cancelled,

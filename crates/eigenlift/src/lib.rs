@@ -11,7 +11,7 @@
 //! use eigenlift::{data, methods::KernelPca};
 //! let iris = data::iris()?;
 //! let model = KernelPca::new(2).fit(iris.samples)?;
-//! assert_eq!(model.scores().n_cols(), 2);
+//! assert_eq!(model.scores()?.n_cols(), 2);
 //! assert!(model.certificate().worst_residual() < 1e-6);
 //! println!("{}", model.plan());
 //! # Ok::<(), eigenlift::error::Error>(())
@@ -24,6 +24,7 @@ pub mod matrix;
 mod random;
 mod simd;
 mod linalg;
+pub mod moments;
 pub mod data;
 pub mod kernel;
 pub mod operator;

@@ -1,5 +1,17 @@
-//! Low-rank factors of Gram matrices.
+//! Low-rank approximations of Gram matrices: factors, landmarks and features.
 
+mod approximation;
+mod feature_map;
+mod fourier;
+mod k_means;
+mod landmarks;
 mod pivoted_cholesky;
+mod tensor_sketch;
 
-pub use pivoted_cholesky::{LowRankFactor, pivoted_cholesky};
+pub use approximation::{Approximation, LowRank, Rank};
+pub(crate) use approximation::GivenLandmarks;
+pub use feature_map::{FeatureKind, FeatureMap, SampledError};
+pub use k_means::k_means_centres;
+pub(crate) use landmarks::dot;
+pub use landmarks::{Against, FeatureRows, LandmarkFeatures};
+pub use pivoted_cholesky::{LowRankFactor, Stop, pivoted_cholesky, pivoted_cholesky_until};

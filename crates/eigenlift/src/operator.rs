@@ -87,9 +87,9 @@ pub trait GramOperator: LinearOperator {
     /// As [`LinearOperator::apply`].
     fn corner(&self, indices: &[usize], out: MatMut<'_, f64>) -> Result<()>;
 
-    /// out ← K·block and row_sums ← K·1, in one pass.
+    /// out ← K·block, and the sums over K, in one pass.
     ///
-    /// Why: one more column in the block would cost many times more than adding up what is at hand.
+    /// Why: adding up what is at hand costs far less than a pass of its own.
     ///
     /// # Errors
     /// As [`LinearOperator::apply`].
@@ -97,9 +97,8 @@ pub trait GramOperator: LinearOperator {
         &self,
         block: MatRef<'_, f64>,
         out: MatMut<'_, f64>,
-        row_sums: &mut [f64],
         watch: &Watch,
-    ) -> Result<()>;
+    ) -> Result<GramSummary>;
 
     /// Row means, trace and norm, in one pass.
     ///
@@ -155,6 +154,24 @@ impl LinearOperator for Centered<'_> {
                 .for_each(|(x, r)| *x = *x - r - rows[i] + grand);
         }
         Ok(dense)
+    }
+}
+
+/// A matrix that is written out, as an operator.
+pub(crate) struct Explicit<'a>(pub(crate) &'a Matrix<f64>);
+
+impl LinearOperator for Explicit<'_> {
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn n_cols(&self) -> usize {
+        self.0.n_cols()
+    }
+
+    fn apply(&self, block: MatRef<'_, f64>, out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
+        crate::linalg::combine(out, crate::linalg::Onto::Replace, 1.0, self.0.view(), block);
+        watch.check()
     }
 }
 

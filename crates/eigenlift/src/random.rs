@@ -17,6 +17,18 @@ pub(crate) enum Purpose {
     Synthetic = 4,
     /// Pairs of rows on which two kernels or a symmetry are compared.
     Probes = 5,
+    /// Landmarks drawn uniformly.
+    Landmarks = 6,
+    /// Rows that landmarks are chosen from.
+    SampleRows = 7,
+    /// Frequencies of random Fourier features.
+    Frequencies = 40,
+    /// Buckets and signs of count sketches.
+    Buckets = 41,
+    /// Centres of clusters.
+    Centres = 42,
+    /// Rows that stand for all.
+    Rows = 43,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

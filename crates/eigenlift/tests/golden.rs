@@ -44,7 +44,7 @@ fn check(name: &str, relative: f64) {
     }
     let scale = largest(&scores);
     // Both fix signs by the largest entry of the eigenvector: no freedom is left.
-    let gap = reference::difference(&model.scores(), &scores);
+    let gap = reference::difference(&model.scores().unwrap(), &scores);
     assert!(gap <= relative * scale, "{name}: scores differ by {:e}", gap / scale);
     let narrow_new = narrow(&new);
     let rows: AnyPoints<'_> = if single { (&narrow_new).into() } else { (&new).into() };

@@ -29,7 +29,9 @@ pub(super) fn run(args: &EigenArgs, session: &Session) -> Result<(), Failure> {
         .kernel(args.shared.kernel.clone())
         .tolerance(1e-10)
         .seed(machine.seed)
-        .threads(machine.threads.into());
+        .threads(machine.threads.into())
+        .by_gram_matrix()
+        .exact();
     if let Some(limit) = machine.memory {
         settings = settings.memory_limit(limit);
     }
@@ -61,10 +63,10 @@ pub(super) fn run(args: &EigenArgs, session: &Session) -> Result<(), Failure> {
             "total": model.total(),
             "beta": rows(&tables.beta()),
             "alpha": rows(model.coefficients()),
-            "scores": rows(&model.scores()),
+            "scores": rows(&model.scores()?),
         }));
     }
-    outputs::print(&tables.text(args.what))
+    outputs::print(&tables.text(args.what)?)
 }
 
 /// The tables of a model.
@@ -93,9 +95,9 @@ impl Tables<'_> {
         Matrix::from_fn(self.model.n_components(), columns.len(), |i, j| columns[j][i])
     }
 
-    fn table(&self, what: EigenTable) -> (&'static str, Vec<String>, Matrix<f64>) {
+    fn table(&self, what: EigenTable) -> Result<(&'static str, Vec<String>, Matrix<f64>), Failure> {
         let numbered = |name: &str| (1..=self.model.n_components()).map(|j| format!("{name}{j}")).collect();
-        match what {
+        Ok(match what {
             EigenTable::Values => (
                 "eigenvalues of the centred kernel matrix: nλ, λ, share of the total",
                 ["n_lambda", "lambda", "explained"].map(String::from).to_vec(),
@@ -103,17 +105,17 @@ impl Tables<'_> {
             ),
             EigenTable::Beta => ("β: unit eigenvectors, one row per sample", numbered("beta"), self.beta()),
             EigenTable::Alpha => ("α = β/√(nλ)", numbered("alpha"), self.model.coefficients().clone()),
-            EigenTable::Scores => ("scores: α·nλ", numbered("kpca"), self.model.scores()),
-        }
+            EigenTable::Scores => ("scores: α·nλ", numbered("kpca"), self.model.scores()?),
+        })
     }
 
     /// One table, or all of them, for people.
-    pub(crate) fn text(&self, what: Option<EigenTable>) -> String {
+    pub(crate) fn text(&self, what: Option<EigenTable>) -> Result<String, Failure> {
         let all = [EigenTable::Values, EigenTable::Beta, EigenTable::Alpha, EigenTable::Scores];
         let chosen: Vec<EigenTable> = what.map_or(all.to_vec(), |one| vec![one]);
         let block = |what: &EigenTable| {
-            let (title, names, numbers) = self.table(*what);
-            format!("{title}\n{}", block(&names, &numbers))
+            let (title, names, numbers) = self.table(*what)?;
+            Ok(format!("{title}\n{}", block(&names, &numbers)))
         };
         let head = format!(
             "kernel {}\n{} components of {} samples; total tr(K̃) = {:.8}",
@@ -122,12 +124,14 @@ impl Tables<'_> {
             self.model.n_samples(),
             self.model.total()
         );
-        [head].into_iter().chain(chosen.iter().map(block)).collect::<Vec<_>>().join("\n\n")
+        let parts: Result<Vec<String>, Failure> =
+            std::iter::once(Ok(head)).chain(chosen.iter().map(block)).collect();
+        Ok(parts?.join("\n\n"))
     }
 
     /// One table into a file.
     fn write(&self, what: EigenTable, path: &std::path::Path) -> Result<(), Failure> {
-        let (_, names, numbers) = self.table(what);
+        let (_, names, numbers) = self.table(what)?;
         let output = Output {
             names: &names,
             n_rows: numbers.n_rows(),

@@ -4,10 +4,13 @@ mod builtin;
 mod csr;
 mod points;
 mod samples;
+mod source;
 mod synthetic;
 
 pub use builtin::{Dataset, digits, iris, worked_example};
 pub use csr::{Csr, CsrRef};
 pub use points::{AnyPoints, Points};
 pub use samples::{AnySamples, Samples, SharedBuffer};
+pub(crate) use source::gather;
+pub use source::{RowSource, RowsInMemory};
 pub use synthetic::synthetic;

@@ -17,13 +17,59 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Residuals of a fresh product and what follows from them.
+/// What the bounds of a certificate rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grounds {
+    /// Residuals of a fresh product with the matrix itself.
+    #[default]
+    Residuals,
+    /// The trace that the landmarks leave out: λ̂ ≤ λ ≤ λ̂ + τ, (K35).
+    ResidualTrace,
+    /// What growing landmarks left out when each row came: |√λ − √λ̂| ≤ √τ, (K36).
+    Novelty,
+    /// Nothing is proved; the error of kernel values was estimated on sampled pairs of rows.
+    SampledPairs,
+}
+
+/// What is known about all eigenvalues together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// What the bounds rest on.
+    pub grounds: Grounds,
+    /// So many leading components are proved to be the ones of their index: none was missed before them.
+    pub n_certified: usize,
+    /// No eigenvalue that the components do not account for is larger than this, (K16).
+    pub missed: Option<f64>,
+    /// τ: the trace that landmarks leave out.
+    pub residual_trace: Option<f64>,
+    /// Root mean square error of kernel values on sampled pairs, as a share of their root mean square.
+    pub sampled_error: Option<f64>,
+    /// Between these shares of the total variance lies what the best axes, as many as were kept, can hold.
+    pub explained: Option<Interval>,
+}
+
+/// Sizes of K_c that bound what was missed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// tr(K_c).
+    pub(crate) trace: f64,
+    /// ‖K_c‖²_F, when it is known.
+    pub(crate) squared_norm: Option<f64>,
+    /// Whether K_c is known to be positive semi-definite.
+    pub(crate) valid: bool,
+}
+
+/// Residuals of a fresh product and what follows from them; or, before such a product was made, what an approximation proves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// ‖K_c v − θv‖/|θ| for each component.
+    /// ‖K_c v − θv‖/|θ| for each component; empty before a product with the matrix itself was made.
     pub residuals: Vec<f64>,
-    /// An eigenvalue of K_c lies in each interval: θ ± (‖K_c v − θv‖ + rounding).
+    /// An eigenvalue of K_c lies in each interval: θ ± (‖K_c v − θv‖ + rounding), or what the grounds give. The first
+    /// `n_certified` are the ones of their index. Empty when nothing is proved.
     pub intervals: Vec<Interval>,
+    /// What is known about all eigenvalues together.
+    pub bounds: Bounds,
     /// Bound on the rounding error of the product that the residuals come from.
     pub rounding: f64,
     /// Groups of components (counted from 0, ends included) that are determined only as a subspace: any rotation among
@@ -44,10 +90,102 @@ impl Certificate {
             intervals: (0..k).map(interval).collect(),
             rounding,
             ties: ties(&pairs.values, &radius, pairs.next),
+            bounds: Bounds::default(),
         }
     }
 
-    /// The worst relative residual.
+    /// Adds what the sizes of the whole matrix prove, (K16): how large a missed eigenvalue can be, how many components are
+    /// certified by index, and what the best axes can hold.
+    pub(crate) fn bounded_by(mut self, pairs: &EigenPairs, whole: Whole) -> Self {
+        let joint = pairs.residuals.iter().map(|r| (r + self.rounding).powi(2)).sum::<f64>().sqrt();
+        let sure = |value: &f64| (value.abs() - joint).max(0.0);
+        let by_norm = whole.squared_norm.map(|square| {
+            let known: f64 = pairs.values.iter().map(|v| sure(v).powi(2)).sum();
+            (square - known).max(0.0).sqrt() + self.rounding
+        });
+        let by_trace =
+            whole.valid.then(|| (whole.trace - pairs.values.iter().map(sure).sum::<f64>()).max(0.0) + self.rounding);
+        // A direct solver has seen every eigenvalue.
+        let by_all = pairs.all.as_ref().map(|all| all.get(pairs.values.len()).copied().unwrap_or(0.0).abs() + joint);
+        let missed = [by_norm, by_trace, by_all].into_iter().flatten().reduce(f64::min);
+        let most = |value: &f64| (value.abs() + joint).max(missed.unwrap_or(f64::INFINITY));
+        let (low, high) = (pairs.values.iter().map(sure).sum::<f64>(), pairs.values.iter().map(most).sum::<f64>());
+        let share = |sum: f64| (sum / whole.trace).clamp(0.0, 1.0);
+        self.bounds = Bounds {
+            grounds: Grounds::Residuals,
+            n_certified: match (&pairs.all, missed) {
+                (Some(_), _) => pairs.values.len(),
+                (None, Some(missed)) => {
+                    pairs.values.iter().take_while(|v| v.abs() - joint > missed).count()
+                }
+                (None, None) => 0,
+            },
+            missed,
+            explained: (whole.trace > 0.0 && missed.is_some())
+                .then(|| Interval { low: share(low), high: share(high) }),
+            ..Bounds::default()
+        };
+        self
+    }
+
+    /// For eigenvalues λ̂ of an approximation that leaves out the trace τ: λ̂ ≤ λ ≤ λ̂ + τ by index (K35), or (√λ̂ ± √τ)² when
+    /// landmarks grew (K36). `total` is tr(M₂), the trace that the features hold.
+    pub(crate) fn of_approximation(
+        grounds: Grounds,
+        values: &[f64],
+        next: Option<f64>,
+        (total, residual_trace): (f64, f64),
+        rounding: f64,
+    ) -> Self {
+        let interval = |value: &f64| match grounds {
+            Grounds::Novelty => {
+                let (root, slack) = (value.sqrt(), residual_trace.sqrt());
+                Interval { low: (root - slack).max(0.0).powi(2) - rounding, high: (root + slack).powi(2) + rounding }
+            }
+            _ => Interval { low: value - rounding, high: value + residual_trace + rounding },
+        };
+        let intervals: Vec<Interval> = values.iter().map(interval).collect();
+        let known: f64 = values.iter().sum();
+        // Leading sums move by at most τ together; the whole trace lies between tr(M₂) and tr(M₂) + τ.
+        let explained = match grounds {
+            Grounds::Novelty => {
+                let low: f64 = intervals.iter().map(|i| i.low.max(0.0)).sum();
+                let high: f64 = intervals.iter().map(|i| i.high).sum();
+                let root = total.sqrt();
+                let (least, most) =
+                    ((root - residual_trace.sqrt()).max(0.0).powi(2), (root + residual_trace.sqrt()).powi(2));
+                Interval { low: low / most, high: (high / least.max(f64::MIN_POSITIVE)).min(1.0) }
+            }
+            _ => Interval {
+                low: known / (total + residual_trace),
+                high: ((known + residual_trace) / (total + residual_trace)).min(1.0),
+            },
+        };
+        let radius: Vec<f64> = values.iter().map(|_| rounding).collect();
+        Self {
+            residuals: Vec::new(),
+            rounding,
+            ties: ties(values, &radius, next),
+            bounds: Bounds {
+                grounds,
+                n_certified: values.len(),
+                missed: None,
+                residual_trace: Some(residual_trace),
+                sampled_error: None,
+                explained: Some(explained),
+            },
+            intervals,
+        }
+    }
+
+    /// For random features: nothing is proved, the error of kernel values on sampled pairs is all that is known.
+    pub(crate) fn of_sampled_pairs(sampled_error: f64) -> Self {
+        let bounds =
+            Bounds { grounds: Grounds::SampledPairs, sampled_error: Some(sampled_error), ..Bounds::default() };
+        Self { residuals: Vec::new(), intervals: Vec::new(), bounds, rounding: 0.0, ties: Vec::new() }
+    }
+
+    /// The worst relative residual; 0 when none was computed.
     pub fn worst_residual(&self) -> f64 {
         self.residuals.iter().copied().fold(0.0, f64::max)
     }
@@ -56,12 +194,13 @@ impl Certificate {
     pub(crate) fn truncate(&mut self, k: usize) {
         self.residuals.truncate(k);
         self.intervals.truncate(k);
+        self.bounds.n_certified = self.bounds.n_certified.min(k);
         self.ties.retain(|(first, _)| *first < k);
     }
 
     /// The ties in words, components counted from 1.
     pub fn tie_sentences(&self) -> Vec<String> {
-        let k = self.residuals.len();
+        let k = self.residuals.len().max(self.intervals.len());
         let sentence = |(first, last): &(usize, usize)| {
             if *last >= k {
                 let rest =

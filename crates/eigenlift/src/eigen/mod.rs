@@ -7,7 +7,8 @@ mod orthonormal;
 mod rayleigh_ritz;
 mod spectrum;
 
-pub use certificate::{Certificate, Interval};
+pub(crate) use certificate::Whole;
+pub use certificate::{Bounds, Certificate, Grounds, Interval};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;

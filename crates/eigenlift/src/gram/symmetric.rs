@@ -110,33 +110,33 @@ impl<T: Real> SymmetricGram<T> {
         }
     }
 
-    /// out ← K·block, and K·1 if there is a place for it.
+    /// out ← K·block, and sums over K if there is a place for them.
     fn multiply(
         &self,
         block: MatRef<'_, f64>,
         mut out: MatMut<'_, f64>,
-        row_sums: Option<&mut [f64]>,
+        sums: Option<&[Mutex<BlockSums>]>,
         watch: &Watch,
     ) -> Result<()> {
         let n = self.samples.n_rows();
         out.fill(0.0);
         let results: Vec<Mutex<MatMut<'_, f64>>> =
             out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        let sums: Option<Vec<Mutex<&mut [f64]>>> = row_sums.map(|sums| {
-            sums.fill(0.0);
-            sums.chunks_mut(BLOCK_ROWS).map(Mutex::new).collect()
-        });
         self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
             let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
             accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;
             if i != j {
                 accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), space)?;
             }
-            if let Some(sums) = &sums {
+            if let Some(sums) = sums {
                 let mut down = vec![0.0; tile.n_cols()];
-                dispatch(TileSums { tile, across: &mut lock(&sums[i]), down: &mut down });
+                let mut squares = 0.0;
+                let mut own = lock(&sums[i]);
+                dispatch(TileSums { tile, across: &mut own.rows, down: &mut down, squares: &mut squares });
+                own.squares += if i == j { squares } else { 2.0 * squares };
+                drop(own);
                 if i != j {
-                    lock(&sums[j]).iter_mut().zip(&down).for_each(|(s, d)| *s += d);
+                    lock(&sums[j]).rows.iter_mut().zip(&down).for_each(|(s, d)| *s += d);
                 }
             }
             Ok(())
@@ -363,18 +363,16 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
         &self,
         block: MatRef<'_, f64>,
         out: MatMut<'_, f64>,
-        row_sums: &mut [f64],
         watch: &Watch,
-    ) -> Result<()> {
-        self.multiply(block, out, Some(row_sums), watch)
+    ) -> Result<GramSummary> {
+        let sums = self.block_sums();
+        self.multiply(block, out, Some(&sums), watch)?;
+        self.summarise(&sums)
     }
 
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {
         let n = self.n_rows();
-        let blocks = self.n_blocks();
-        let sums: Vec<Mutex<BlockSums>> = (0..blocks)
-            .map(|b| Mutex::new(BlockSums { rows: vec![0.0; block_rows(b, n).len()], squares: 0.0 }))
-            .collect();
+        let sums = self.block_sums();
         self.sweep("Gram matrix", watch, |i, j, tile, _| {
             let mut down = vec![0.0; tile.n_cols()];
             let mut squares = 0.0;
@@ -398,6 +396,19 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
             }
             Ok(())
         })?;
+        self.summarise(&sums)
+    }
+}
+
+impl<T: Real> SymmetricGram<T> {
+    fn block_sums(&self) -> Vec<Mutex<BlockSums>> {
+        let n = self.samples.n_rows();
+        let empty = |b: usize| BlockSums { rows: vec![0.0; block_rows(b, n).len()], squares: 0.0 };
+        (0..self.n_blocks()).map(|b| Mutex::new(empty(b))).collect()
+    }
+
+    fn summarise(&self, sums: &[Mutex<BlockSums>]) -> Result<GramSummary> {
+        let n = self.samples.n_rows();
         let sums: Vec<BlockSums> = sums.iter().map(|s| lock(s).clone()).collect();
         let row_means: Vec<f64> = sums.iter().flat_map(|s| s.rows.iter().map(|x| x / n as f64)).collect();
         let mut diagonal = vec![0.0; n];
@@ -411,11 +422,12 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
     }
 }
 
-/// Adds the sums of a tile's rows to `across` and of its columns to `down`.
+/// Adds the sums of a tile's rows to `across`, of its columns to `down` and of its squares to `squares`.
 struct TileSums<'a, T> {
     tile: MatRef<'a, T>,
     across: &'a mut [f64],
     down: &'a mut [f64],
+    squares: &'a mut f64,
 }
 
 impl<T: Real> Vectorised for TileSums<'_, T> {
@@ -423,7 +435,9 @@ impl<T: Real> Vectorised for TileSums<'_, T> {
     fn run<const FMA: bool>(self) {
         for (a, across) in self.across.iter_mut().enumerate() {
             let row = self.tile.row(a);
-            *across += sum_and_squares(row).0;
+            let (sum, squares) = sum_and_squares(row);
+            *across += sum;
+            *self.squares += squares;
             self.down.iter_mut().zip(row).for_each(|(d, x)| *d += x.f64());
         }
     }

@@ -11,14 +11,57 @@ const PAIRS: usize = 100_000;
 /// Pairs on which a formula's symmetry is tried.
 const SYMMETRY_PAIRS: usize = 200;
 
+/// Rows that pairs are drawn from: all of them, or the ones that the draws need, gathered from a longer table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairRows<'a> {
+    points: AnyPoints<'a>,
+    /// Global indices of `points`, ascending; `None` when `points` are all rows.
+    places: Option<&'a [usize]>,
+    n_rows: usize,
+    most_pairs: usize,
+}
+
+impl<'a> From<AnyPoints<'a>> for PairRows<'a> {
+    fn from(points: AnyPoints<'a>) -> Self {
+        Self { points, places: None, n_rows: points.n_rows(), most_pairs: PAIRS }
+    }
+}
+
+impl<'a> PairRows<'a> {
+    /// Rows `places` of a table of `n_rows`, as [`rows_of_pairs`] asked for.
+    pub(crate) fn gathered(
+        points: AnyPoints<'a>,
+        places: &'a [usize],
+        n_rows: usize,
+        most_pairs: usize,
+    ) -> Self {
+        Self { points, places: Some(places), n_rows, most_pairs: most_pairs.min(PAIRS) }
+    }
+
+    fn copy(&self, row: usize, out: &mut [f64]) {
+        let at = self.places.map_or(row, |places| places.binary_search(&row).unwrap_or(0));
+        self.points.copy_row(at, out);
+    }
+}
+
+/// Rows of a table of `n_rows` that a median over at most `most_pairs` pairs looks at, ascending.
+pub(crate) fn rows_of_pairs(n_rows: usize, most_pairs: usize, seed: u64) -> Vec<usize> {
+    let mut rows = Vec::new();
+    draw_pairs(n_rows, most_pairs.min(PAIRS), Purpose::Pairs, seed, |i, j| rows.extend([i, j]));
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
 /// The number a parameter stands for.
-pub(super) fn resolve(role: ParamRole, param: Param, points: AnyPoints<'_>, seed: u64) -> Result<f64> {
+pub(super) fn resolve(role: ParamRole, param: Param, rows: PairRows<'_>, seed: u64) -> Result<f64> {
+    let points = rows.points;
     match param {
         Param::Value(value) => Ok(value),
         Param::OverDimension => Ok(1.0 / points.n_cols().max(1) as f64),
         Param::Median => {
             points.check()?;
-            let typical = median(points, quantity(role), seed)?;
+            let typical = median(rows, quantity(role), seed)?;
             Ok(match role {
                 ParamRole::SquaredDistance => typical,
                 ParamRole::Distance => typical.sqrt(),
@@ -44,40 +87,42 @@ fn quantity(role: ParamRole) -> Quantity {
     }
 }
 
-/// Calls `visit` with pairs of different rows: all of them, or `count` drawn by global row index.
-fn visit_pairs(
-    points: AnyPoints<'_>,
-    count: usize,
-    purpose: Purpose,
-    seed: u64,
-    mut visit: impl FnMut(&[f64], &[f64]),
-) {
-    let (n, d) = (points.n_rows(), points.n_cols());
-    let (mut x, mut y) = (vec![0.0; d], vec![0.0; d]);
-    if n * n.saturating_sub(1) / 2 <= count {
-        for i in 0..n {
-            points.copy_row(i, &mut x);
-            for j in 0..i {
-                points.copy_row(j, &mut y);
-                visit(&x, &y);
-            }
-        }
+/// Calls `visit` with the indices of pairs of different rows: all of them, or `count` drawn by global row index.
+fn draw_pairs(n: usize, count: usize, purpose: Purpose, seed: u64, mut visit: impl FnMut(usize, usize)) {
+    if n.saturating_mul(n.saturating_sub(1)) / 2 <= count {
+        (0..n).for_each(|i| (0..i).for_each(|j| visit(i, j)));
         return;
     }
     let mut random = Stream::new(seed, purpose);
     for _ in 0..count {
         let i = random.below(n);
-        let j = (i + 1 + random.below(n - 1)) % n;
-        points.copy_row(i, &mut x);
-        points.copy_row(j, &mut y);
-        visit(&x, &y);
+        visit(i, (i + 1 + random.below(n - 1)) % n);
     }
 }
 
+fn visit_pairs(
+    rows: PairRows<'_>,
+    count: usize,
+    purpose: Purpose,
+    seed: u64,
+    mut visit: impl FnMut(&[f64], &[f64]),
+) {
+    let d = rows.points.n_cols();
+    let (mut x, mut y, mut held) = (vec![0.0; d], vec![0.0; d], None);
+    draw_pairs(rows.n_rows, count, purpose, seed, |i, j| {
+        if held != Some(i) {
+            rows.copy(i, &mut x);
+            held = Some(i);
+        }
+        rows.copy(j, &mut y);
+        visit(&x, &y);
+    });
+}
+
 /// The median over pairs; when it is 0, the mean of what is not.
-fn median(points: AnyPoints<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
+fn median(rows: PairRows<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
     let mut values = Vec::new();
-    visit_pairs(points, PAIRS, Purpose::Pairs, seed, |x, y| values.push(quantity(x, y)));
+    visit_pairs(rows, rows.most_pairs, Purpose::Pairs, seed, |x, y| values.push(quantity(x, y)));
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.get(values.len() / 2).copied().unwrap_or(0.0);
     if middle > 0.0 && middle.is_finite() {
@@ -86,7 +131,7 @@ fn median(points: AnyPoints<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
     let positive: Vec<f64> = values.into_iter().filter(|v| *v > 0.0 && v.is_finite()).collect();
     if positive.is_empty() {
         return Err(Error::data(
-            format!("{} rows without any distance between them", points.n_rows()),
+            format!("{} rows without any distance between them", rows.n_rows),
             "a median needs rows that differ",
             "Give the kernel's parameter as a number, or check the data for constant columns",
         ));
@@ -100,7 +145,7 @@ pub(super) fn asymmetric_pair(kernel: &Kernel, points: AnyPoints<'_>, seed: u64)
         return None;
     }
     let mut failure = None;
-    visit_pairs(points, SYMMETRY_PAIRS, Purpose::Probes, seed, |x, y| {
+    visit_pairs(points.into(), SYMMETRY_PAIRS, Purpose::Probes, seed, |x, y| {
         let (there, back) = (kernel.pair(x, y), kernel.pair(y, x));
         // Rounding of a formula of moderate length; anything else is asymmetry.
         if failure.is_none() && (there - back).abs() > 1e-9 * there.abs().max(back.abs()) {

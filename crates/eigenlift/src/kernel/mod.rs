@@ -11,6 +11,7 @@ mod spec;
 mod tile;
 mod token;
 
+pub(crate) use bandwidth::{PairRows, rows_of_pairs};
 pub use dimension::Dimension;
 pub use feature_map::PolynomialMap;
 pub use formula::Formula;
@@ -73,10 +74,15 @@ impl Kernel {
 
     /// As [`Kernel::for_points`], but a formula may turn out not to be symmetric.
     pub(crate) fn for_points_unchecked(spec: &KernelSpec, points: AnyPoints<'_>, seed: u64) -> Result<Self> {
-        let resolved = spec.map_params(&mut |role, param| bandwidth::resolve(role, param, points, seed))?;
+        let resolved = Self::resolve(spec, points.into(), seed)?;
         let kernel = Self::new(&resolved, points.n_cols())?;
         kernel.check_points(points)?;
         Ok(kernel)
+    }
+
+    /// The description with every parameter known.
+    pub(crate) fn resolve(spec: &KernelSpec, rows: PairRows<'_>, seed: u64) -> Result<KernelSpec> {
+        spec.map_params(&mut |role, param| bandwidth::resolve(role, param, rows, seed))
     }
 
     /// k(x,y) and k(y,x) for a pair of rows where they differ, if a sample of pairs has one.
@@ -199,7 +205,7 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
     })
 }
 
-fn known(param: Param) -> Result<f64> {
+pub(crate) fn known(param: Param) -> Result<f64> {
     match param {
         Param::Value(value) => Ok(value),
         Param::Median | Param::OverDimension => Err(Error::kernel(
@@ -211,7 +217,7 @@ fn known(param: Param) -> Result<f64> {
 }
 
 /// γ = 1/(2σ²) = 1/c.
-fn gaussian_rate(width: Width) -> Result<f64> {
+pub(crate) fn gaussian_rate(width: Width) -> Result<f64> {
     let rate = match width {
         Width::Gamma(gamma) => known(gamma)?,
         Width::Sigma(sigma) => 0.5 / known(sigma)?.powi(2),

@@ -1,14 +1,18 @@
 //! Randomly pivoted Cholesky, blocks of pivots at a time by rejection, docs/theory (K25), (K26).
 
+use super::landmarks::dot;
 use crate::error::Result;
 use crate::linalg::{Onto, column_means, combine, inner, scale_columns, shift_columns, symmetric_eigen};
 use crate::matrix::Matrix;
 use crate::operator::GramOperator;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
+use rayon::prelude::*;
 
 /// A pivot whose remaining diagonal is below this share of its own is a combination of earlier ones.
 const SMALLEST_PIVOT: f64 = 1e-12;
+/// Rows of the diagonal that one thread updates at a time.
+const ROWS_AT_A_TIME: usize = 1024;
 /// The factor is complete when the residual trace is below this share of the trace.
 const COMPLETE: f64 = 1e-13;
 
@@ -49,6 +53,15 @@ impl LowRankFactor {
     }
 }
 
+/// When a factor is good enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// Most columns.
+    pub rank: usize,
+    /// The residual trace may be this share of the trace.
+    pub share: f64,
+}
+
 /// A factor of at most `rank` columns. Pivots are drawn in proportion to what is left of the diagonal; a draw is kept with
 /// the probability that one-at-a-time pivoting would have given it, so the distribution is the same.
 ///
@@ -62,8 +75,22 @@ pub fn pivoted_cholesky(
     seed: u64,
     watch: &Watch,
 ) -> Result<LowRankFactor> {
+    pivoted_cholesky_until(gram, Stop { rank, share: 0.0 }, seed, watch)
+}
+
+/// As [`pivoted_cholesky`], but ends when the residual trace is small enough.
+///
+/// # Errors
+/// As [`pivoted_cholesky`].
+pub fn pivoted_cholesky_until(
+    gram: &dyn GramOperator,
+    stop: Stop,
+    seed: u64,
+    watch: &Watch,
+) -> Result<LowRankFactor> {
     let n = gram.n_rows();
-    let rank = rank.min(n);
+    let rank = stop.rank.min(n);
+    let complete = stop.share.max(COMPLETE);
     let mut random = Stream::new(seed, Purpose::Pivots);
     let mut left = vec![0.0; n];
     gram.diagonal(&mut left)?;
@@ -72,7 +99,7 @@ pub fn pivoted_cholesky(
     let mut factor = Matrix::zeros(n, rank);
     let mut pivots: Vec<usize> = Vec::new();
     let block = (rank / 10).max(16);
-    while pivots.len() < rank && left.iter().sum::<f64>() > COMPLETE * whole {
+    while pivots.len() < rank && left.iter().sum::<f64>() > complete * whole {
         watch.step("low-rank sketch", pivots.len(), rank)?;
         let candidates = draw(&left, block, &mut random);
         let corner = remaining_corner(gram, &factor, pivots.len(), &candidates)?;
@@ -84,9 +111,12 @@ pub fn pivoted_cholesky(
         }
         extend(gram, &mut factor, pivots.len(), &accepted, &inverse)?;
         let columns = pivots.len()..pivots.len() + accepted.len();
-        for (i, d) in left.iter_mut().enumerate() {
-            *d = (*d - factor.row(i)[columns.clone()].iter().map(|f| f * f).sum::<f64>()).max(0.0);
-        }
+        left.par_chunks_mut(ROWS_AT_A_TIME).enumerate().for_each(|(piece, left)| {
+            for (i, d) in left.iter_mut().enumerate() {
+                let new = &factor.row(piece * ROWS_AT_A_TIME + i)[columns.clone()];
+                *d = (*d - dot(new, new)).max(0.0);
+            }
+        });
         accepted.iter().for_each(|i| left[*i] = 0.0);
         pivots.extend(accepted);
     }
@@ -124,9 +154,7 @@ fn remaining_corner(
     gram.corner(chosen, corner.view_mut())?;
     for (a, i) in chosen.iter().enumerate() {
         for (b, j) in chosen.iter().enumerate() {
-            let known: f64 =
-                factor.row(*i)[..width].iter().zip(&factor.row(*j)[..width]).map(|(x, y)| x * y).sum();
-            corner[(a, b)] -= known;
+            corner[(a, b)] -= dot(&factor.row(*i)[..width], &factor.row(*j)[..width]);
         }
     }
     Ok(corner)

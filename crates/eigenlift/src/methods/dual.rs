@@ -3,13 +3,16 @@
 use super::mercer::RESOLUTION;
 use crate::eigen::{
     Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
-    SolveOptions, SolveStats, descending, fix_signs, rank_threshold, rayleigh_ritz, residual_floor,
+    SolveOptions, SolveStats, Whole, descending, fix_signs, rank_threshold, rayleigh_ritz, residual_floor,
 };
 use crate::error::{Error, Result};
+use crate::gram::Similarity;
+use crate::kernel::KernelSpec;
+use crate::linalg::inner;
 use crate::low_rank::pivoted_cholesky;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::model::{Plan, Solver};
-use crate::operator::{Centered, GramOperator, LinearOperator};
+use crate::operator::{Centered, GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
 
 /// Passes after which the iteration gives up.
@@ -17,7 +20,7 @@ const MAX_PASSES: usize = 200;
 /// Share of the tolerance that the solver is asked for.
 const SOLVER_SHARE: f64 = 0.8;
 /// Error of a kernel entry in units of roundoff, relative to √(kᵢᵢkⱼⱼ): inner product, distance and profile together.
-const ENTRY_ERROR: f64 = 32.0;
+pub(super) const ENTRY_ERROR: f64 = 32.0;
 /// Eigenvalues of the sketch below this share of its largest are rounding.
 const SKETCH_SHARE: f64 = 1e-10;
 
@@ -42,6 +45,8 @@ pub(crate) struct DualProblem<'a> {
     pub(crate) draft: Option<&'a dyn GramOperator>,
     /// Whether the matrix is known to be positive semi-definite.
     pub(crate) known_valid: bool,
+    /// Orthonormal vectors that are nearly right.
+    pub(crate) start: Option<&'a Matrix<f64>>,
 }
 
 /// Solves K_c v = θv for the plan's number of components, (K5).
@@ -61,7 +66,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let gram = problem.gram;
     let n = gram.n_rows();
     let unit_roundoff = gram.unit_roundoff();
-    let (trace, norm_bound) = size(problem, watch)?;
+    let norm_bound = size(problem, watch)?;
     let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
     let sketch = sketch(problem.draft.unwrap_or(gram), plan, watch)?;
     let how = SolveOptions {
@@ -75,13 +80,16 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         seed: plan.seed,
         watch,
     };
-    let (mut pairs, row_means) = certified_pairs(problem, plan, &how)?;
+    let (mut pairs, summary) = certified_pairs(problem, plan, &how)?;
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
     let repaired = negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
-    let total = repaired.unwrap_or(trace - row_means.iter().sum::<f64>());
-    let mut certificate = Certificate::new(&pairs, ENTRY_ERROR * unit_roundoff * norm_bound);
+    let total = repaired.unwrap_or(summary.centered_trace());
+    let squared_norm = repaired.is_none().then(|| summary.centered_squared_norm());
+    let whole = Whole { trace: total, squared_norm, valid: problem.known_valid };
+    let mut certificate =
+        Certificate::new(&pairs, ENTRY_ERROR * unit_roundoff * norm_bound).bounded_by(&pairs, whole);
     keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
     let rough = certificate.residuals.iter().filter(|r| **r > plan.tolerance).count();
@@ -95,19 +103,19 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     }
     warnings.extend(certificate.tie_sentences());
     let EigenPairs { values, vectors, stats, .. } = pairs;
-    Ok(DualSolution { values, vectors, row_means, total, certificate, stats, warnings })
+    Ok(DualSolution { values, vectors, row_means: summary.row_means, total, certificate, stats, warnings })
 }
 
-/// tr K, and an upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.
-fn size(problem: &DualProblem<'_>, watch: &Watch) -> Result<(f64, f64)> {
+/// An upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.
+fn size(problem: &DualProblem<'_>, watch: &Watch) -> Result<f64> {
     let mut diagonal = vec![0.0; problem.gram.n_rows()];
     problem.gram.diagonal(&mut diagonal)?;
     let trace: f64 = diagonal.iter().sum();
     check_magnitude(diagonal.iter().map(|d| d.abs()).fold(0.0, f64::max), problem.gram.n_rows())?;
     if problem.known_valid && trace.is_finite() {
-        return Ok((trace, trace));
+        return Ok(trace);
     }
-    Ok((trace, problem.gram.summary(watch)?.squared_norm.sqrt()))
+    Ok(problem.gram.summary(watch)?.squared_norm.sqrt())
 }
 
 /// Refuses kernel values whose sums of squares overflow.
@@ -127,7 +135,7 @@ fn certified_pairs(
     problem: &DualProblem<'_>,
     plan: &Plan,
     how: &SolveOptions<'_>,
-) -> Result<(EigenPairs, Vec<f64>)> {
+) -> Result<(EigenPairs, GramSummary)> {
     let gram = problem.gram;
     let wanted = plan.n_components.min(gram.n_rows().saturating_sub(1));
     let solver: Box<dyn Eigensolver> = match plan.solver {
@@ -139,9 +147,9 @@ fn certified_pairs(
         match solver.largest(&Centered::new(draft), wanted, how) {
             Ok(pairs) => {
                 spent = pairs.stats;
-                let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
+                let (pairs, summary) = certify(gram, pairs, plan, how.watch)?;
                 if holds(gram, &pairs, how) {
-                    return Ok((pairs, row_means));
+                    return Ok((pairs, summary));
                 }
             }
             // Single precision did not get there; double precision may.
@@ -151,12 +159,12 @@ fn certified_pairs(
     }
     let mut pairs = solver.largest(&Centered::new(gram), wanted, how)?;
     pairs.stats = add(pairs.stats, spent);
-    let (pairs, row_means) = certify(gram, pairs, plan, how.watch)?;
+    let (pairs, summary) = certify(gram, pairs, plan, how.watch)?;
     // What a backward stable solver leaves is rounding of the size below which eigenvalues count as zero; a residual beyond
     // that and beyond the tolerance is no convergence.
     let judge = judge(gram, &pairs, how);
     if holds(gram, &pairs, how) || pairs.residuals.iter().all(|r| *r <= judge.null) {
-        return Ok((pairs, row_means));
+        return Ok((pairs, summary));
     }
     Err(Error::NotConverged {
         passes: pairs.stats.passes as f64,
@@ -184,26 +192,52 @@ fn holds(gram: &dyn GramOperator, pairs: &EigenPairs, how: &SolveOptions<'_>) ->
     pairs.residuals.iter().zip(&pairs.values).all(|(r, v)| judge.holds(*r, *v, 1.0 / SOLVER_SHARE))
 }
 
-/// One pass over the matrix for U and 1: fresh residuals, refined pairs and row means r = K1/n, (K4), (K13).
+/// Whether the matrix is positive semi-definite for any samples.
+pub(super) fn known_valid(similarity: &Similarity) -> bool {
+    match similarity {
+        Similarity::Kernel(kernel) => kernel.spec().and_then(KernelSpec::is_mercer) == Some(true),
+        Similarity::Precomputed => false,
+    }
+}
+
+/// K_c·U with the sums over K, from one pass over the matrix.
+pub(super) struct CentredProduct {
+    pub(super) block: Matrix<f64>,
+    pub(super) summary: GramSummary,
+}
+
+/// K_c·U = KU − 1(rᵀU) − r(1ᵀU) + g·1(1ᵀU), with r and g from the same pass, (K4).
+pub(super) fn centred_product(
+    gram: &dyn GramOperator,
+    u: &Matrix<f64>,
+    watch: &Watch,
+) -> Result<CentredProduct> {
+    let (n, k) = (u.n_rows(), u.n_cols());
+    let mut product = Matrix::zeros(n, k);
+    let summary = gram.apply_and_sum(u.view(), product.view_mut(), watch)?;
+    let (row_means, grand_mean) = (&summary.row_means, summary.grand_mean);
+    let ones = Matrix::from_fn(n, 2, |i, j| if j == 0 { 1.0 } else { row_means[i] });
+    let along = inner(ones.view(), u.view());
+    for i in 0..n {
+        let r = row_means[i];
+        let row = product.view_mut();
+        { row }.row_mut(i).iter_mut().enumerate().for_each(|(j, p)| {
+            *p += (grand_mean - r) * along[(0, j)] - along[(1, j)];
+        });
+    }
+    Ok(CentredProduct { block: product, summary })
+}
+
+/// Fresh residuals, refined pairs and the sums over the matrix, from one pass, (K13).
 fn certify(
     gram: &dyn GramOperator,
     pairs: EigenPairs,
     plan: &Plan,
     watch: &Watch,
-) -> Result<(EigenPairs, Vec<f64>)> {
+) -> Result<(EigenPairs, GramSummary)> {
     let (n, k) = (gram.n_rows(), pairs.values.len());
-    let u = &pairs.vectors;
-    let mut product = Matrix::zeros(n, k);
-    let mut row_means = vec![0.0; n];
-    gram.apply_and_sum(u.view(), product.view_mut(), &mut row_means, watch)?;
-    row_means.iter_mut().for_each(|r| *r /= n as f64);
-    let grand_mean = row_means.iter().sum::<f64>() / n as f64;
-    let sums: Vec<f64> = (0..k).map(|j| (0..n).map(|i| u[(i, j)]).sum()).collect();
-    let along: Vec<f64> = (0..k).map(|j| (0..n).map(|i| row_means[i] * u[(i, j)]).sum()).collect();
-    let centred = Matrix::from_fn(n, k, |i, j| {
-        product[(i, j)] - along[j] - row_means[i] * sums[j] + grand_mean * sums[j]
-    });
-    let Refined { mut values, mut vectors, mut residuals, .. } = rayleigh_ritz(u, &centred)?;
+    let CentredProduct { block, summary } = centred_product(gram, &pairs.vectors, watch)?;
+    let Refined { mut values, mut vectors, mut residuals, .. } = rayleigh_ritz(&pairs.vectors, &block)?;
     if plan.repair == Indefinite::Flip {
         let order = descending(&values, true);
         vectors = Matrix::from_fn(n, k, |i, j| vectors[(i, order[j])]);
@@ -212,7 +246,7 @@ fn certify(
     }
     let stats =
         SolveStats { passes: pairs.stats.passes + 1, products: pairs.stats.products + k + 1, ..pairs.stats };
-    Ok((EigenPairs { values, vectors, residuals, stats, ..pairs }, row_means))
+    Ok((EigenPairs { values, vectors, residuals, stats, ..pairs }, summary))
 }
 
 fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<Sketch>> {

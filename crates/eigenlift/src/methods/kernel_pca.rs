@@ -1,20 +1,26 @@
 //! Kernel PCA.
 
 use super::dual::{self, DualProblem, DualSolution};
-use super::schedule::{self, Request};
-use crate::data::{AnyPoints, AnySamples};
-use crate::eigen::{Certificate, Indefinite, SolveStats};
+use super::FittedKernelPca;
+use super::approximate;
+use super::schedule::{self, Accuracy, Request};
+use crate::data::{AnyPoints, AnySamples, RowSource, gather};
+use crate::eigen::Indefinite;
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
-use crate::kernel::{Kernel, KernelSpec};
+use crate::kernel::{Kernel, KernelSpec, PairRows, rows_of_pairs};
+use crate::low_rank::{FeatureMap, LowRank, Rank};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Plan, Projection, Solver};
+use crate::model::{Lift, Plan, Projection, Route, Solver};
 use crate::progress::Watch;
 use std::sync::Arc;
 
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
+
+/// Bytes of rows that a median is found from when they come from a source.
+const PAIR_BYTES: usize = 128 << 20;
 
 /// Which kernel was asked for.
 #[derive(Clone, Debug)]
@@ -34,23 +40,25 @@ enum KernelChoice {
 /// let x = Matrix::from_vec(vec![1.0, 1.0, 2.0, 4.0, -1.0, 1.0, -2.0, 4.0], 4, 2)?;
 /// let model = KernelPca::new(3).kernel("polynomial(degree=2)".parse()?).fit(x)?;
 /// assert!((model.eigenvalues()[0] - 277.927517).abs() < 1e-6);
-/// assert!((model.scores()[(1, 0)] - 11.66094908).abs() < 1e-8);
+/// assert!((model.scores()?[(1, 0)] - 11.66094908).abs() < 1e-8);
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelPca {
-    n_components: usize,
+    pub(super) n_components: usize,
     kernel: KernelChoice,
-    tolerance: f64,
-    seed: u64,
-    repair: Indefinite,
-    memory_limit: Option<u64>,
-    threads: usize,
-    storage: Option<Storage>,
-    solver: Option<Solver>,
+    pub(super) tolerance: f64,
+    pub(super) seed: u64,
+    pub(super) repair: Indefinite,
+    pub(super) memory_limit: Option<u64>,
+    pub(super) threads: usize,
+    pub(super) storage: Option<Storage>,
+    pub(super) solver: Option<Solver>,
+    pub(super) accuracy: Accuracy,
+    by_gram_matrix: bool,
     engine: Option<Arc<dyn Engine>>,
-    column_names: Vec<String>,
-    watch: Watch,
+    pub(super) column_names: Vec<String>,
+    pub(super) watch: Watch,
 }
 
 impl KernelPca {
@@ -66,6 +74,8 @@ impl KernelPca {
             threads: 0,
             storage: None,
             solver: None,
+            accuracy: Accuracy::Auto,
+            by_gram_matrix: false,
             engine: None,
             column_names: Vec::new(),
             watch: Watch::default(),
@@ -126,6 +136,24 @@ impl KernelPca {
         self
     }
 
+    /// Approximates the kernel by landmarks or random features, and says how far off the result can be.
+    pub fn low_rank(mut self, how: LowRank) -> Self {
+        self.accuracy = Accuracy::LowRank(how);
+        self
+    }
+
+    /// Exact or not at all: an error when the exact fit does not fit into memory, instead of low rank.
+    pub fn exact(mut self) -> Self {
+        self.accuracy = Accuracy::Exact;
+        self
+    }
+
+    /// Goes by the Gram matrix even where explicit features are cheaper: coefficients are then those over samples.
+    pub fn by_gram_matrix(mut self) -> Self {
+        self.by_gram_matrix = true;
+        self
+    }
+
     /// Runs there instead of on the processor.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = Some(engine);
@@ -161,12 +189,111 @@ impl KernelPca {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, samples that all look the same,
     /// not enough memory, no convergence, cancellation.
     pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
-        let x = x.into();
+        self.fit_from(x.into(), None)
+    }
+
+    /// Fits samples in memory, perhaps from orthonormal vectors that are nearly right.
+    pub(super) fn fit_from(&self, x: AnySamples, start: Option<&Matrix<f64>>) -> Result<FittedKernelPca> {
         let engine = self.running_engine()?;
         let (similarity, plan) = self.prepare(&x, &*engine)?;
+        if plan.route != Route::Dual {
+            return approximate::fit_in_memory(self, &x, &similarity, plan, engine);
+        }
+        self.fit_dual(x, similarity, plan, engine, start)
+    }
+
+    /// Fits rows that come from a source, such as a file that does not fit into memory: by explicit features where the kernel
+    /// has few, otherwise by landmarks. The rows are read two or three times, a piece at a time.
+    ///
+    /// Landmarks and medians are drawn by global row index, so the result does not depend on how the source cuts its rows
+    /// (beyond the last digits). The model does not hold the scores of its samples: use [`FittedKernelPca::transform`].
+    ///
+    /// # Errors
+    /// As [`KernelPca::fit`], and those of the source. A precomputed Gram matrix must be in memory.
+    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedKernelPca> {
+        let engine = self.running_engine()?;
+        let (similarity, plan) = self.prepare_source(source, &*engine)?;
+        approximate::fit(
+            self,
+            &mut approximate::Rows { source, memory: None },
+            &similarity,
+            plan,
+            engine,
+        )
+    }
+
+    /// What [`KernelPca::fit_source`] would do. The rows are read once or twice.
+    ///
+    /// # Errors
+    /// As [`KernelPca::fit_source`], as far as they can be known in advance.
+    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<Plan> {
+        let engine = self.running_engine()?;
+        Ok(self.prepare_source(source, &*engine)?.1)
+    }
+
+    fn prepare_source(&self, source: &mut dyn RowSource, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
+        let (n, d) = (source.n_rows()?, source.n_cols());
+        self.check_numbers()?;
+        self.check_shape(n, d)?;
+        let kernel = match &self.kernel {
+            KernelChoice::Ready(kernel) => kernel.clone(),
+            KernelChoice::Spec(spec) if spec.is_precomputed() => {
+                return Err(Error::setting(
+                    "a precomputed Gram matrix read in pieces",
+                    "it must be in memory as a whole",
+                    "Allow more memory, or choose a kernel and give the rows",
+                ));
+            }
+            KernelChoice::Spec(spec) if spec.needs_data() => {
+                let most_pairs = (PAIR_BYTES / (16 * d.max(1))).max(1000);
+                let places = rows_of_pairs(n, most_pairs, self.seed);
+                let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
+                let rows = PairRows::gathered((&rows).into(), &places, n, most_pairs);
+                Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
+            }
+            KernelChoice::Spec(spec) => Kernel::new(spec, d)?,
+        };
+        let similarity = Similarity::Kernel(kernel);
+        let request = self.request(&similarity, (n, d), "f64", false);
+        let plan = schedule::plan(&request, engine)?;
+        Ok((similarity, plan))
+    }
+
+    /// The kernel for these rows.
+    pub(super) fn kernel_for(&self, rows: AnyPoints<'_>) -> Result<Kernel> {
+        match &self.kernel {
+            KernelChoice::Spec(spec) => Kernel::for_points(spec, rows, self.seed),
+            KernelChoice::Ready(kernel) => kernel.check_points(rows).map(|()| kernel.clone()),
+        }
+    }
+
+    /// The kernel, whose parameters must all be numbers.
+    pub(super) fn kernel_with_numbers(&self, n_features: usize) -> Result<Kernel> {
+        match &self.kernel {
+            KernelChoice::Spec(spec) => Kernel::new(spec, n_features),
+            KernelChoice::Ready(kernel) => Ok(kernel.clone()),
+        }
+    }
+
+    /// How low rank is reached; landmarks of the number given when it was not said.
+    pub(super) fn low_rank_or_default(&self, rank: usize) -> LowRank {
+        match &self.accuracy {
+            Accuracy::LowRank(how) => how.clone(),
+            Accuracy::Auto | Accuracy::Exact => LowRank::pivoted(Rank::Exactly(rank)),
+        }
+    }
+
+    fn fit_dual(
+        &self,
+        x: AnySamples,
+        similarity: Similarity,
+        plan: Plan,
+        engine: Arc<dyn Engine>,
+        start: Option<&Matrix<f64>>,
+    ) -> Result<FittedKernelPca> {
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || {
-            result = self.solve(&similarity, &x, &plan, &*engine);
+            result = self.solve(&similarity, &x, &plan, &*engine, start);
         });
         let solution = result?;
         let k = solution.values.len();
@@ -191,6 +318,7 @@ impl KernelPca {
             plan,
             warnings: solution.warnings,
             column_names: self.column_names.clone(),
+            scores: None,
             engine,
         })
     }
@@ -201,27 +329,26 @@ impl KernelPca {
         x: &AnySamples,
         plan: &Plan,
         engine: &dyn Engine,
+        start: Option<&Matrix<f64>>,
     ) -> Result<DualSolution> {
         let draft =
             if plan.draft { Some(engine.gram(similarity, &x.to_single(), plan.storage)?) } else { None };
         // Why: the matrix itself is passed over once or twice beside a draft, which does not repay storing it.
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
         let gram = engine.gram(similarity, x, storage)?;
-        let known_valid = match similarity {
-            Similarity::Kernel(kernel) => kernel.spec().and_then(KernelSpec::is_mercer) == Some(true),
-            Similarity::Precomputed => false,
-        };
-        dual::solve(&DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid }, plan, &self.watch)
+        let known_valid = dual::known_valid(similarity);
+        dual::solve(&DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start }, plan, &self.watch)
     }
 
-    fn running_engine(&self) -> Result<Arc<dyn Engine>> {
+    pub(super) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
         match &self.engine {
             Some(engine) => Ok(engine.clone()),
             None => Ok(Arc::new(Cpu::new(self.threads)?)),
         }
     }
 
-    fn check_settings(&self, x: &AnySamples) -> Result<()> {
+    /// Settings that do not depend on the rows.
+    pub(super) fn check_numbers(&self) -> Result<()> {
         if self.n_components == 0 {
             return Err(Error::setting(
                 "0 components",
@@ -236,45 +363,69 @@ impl KernelPca {
                 "The default is 1e-6; 1e-10 agrees with a dense solver",
             ));
         }
-        if x.n_rows() < 2 {
+        Ok(())
+    }
+
+    fn check_shape(&self, n: usize, d: usize) -> Result<()> {
+        if n < 2 {
             return Err(Error::data(
-                format!("{} sample(s)", x.n_rows()),
+                format!("{n} sample(s)"),
                 "centring leaves nothing of fewer than 2",
                 "Give more rows",
             ));
         }
-        if !self.column_names.is_empty() && self.column_names.len() != x.n_cols() {
+        if !self.column_names.is_empty() && self.column_names.len() != d {
             return Err(Error::setting(
-                format!("{} column names for {} columns", self.column_names.len(), x.n_cols()),
+                format!("{} column names for {d} columns", self.column_names.len()),
                 "there must be one for each column",
                 "Leave the names out or give all of them",
             ));
         }
-        x.points().check()
+        Ok(())
     }
 
     fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
-        self.check_settings(x)?;
+        self.check_numbers()?;
+        self.check_shape(x.n_rows(), x.n_cols())?;
+        x.points().check()?;
         let similarity = match &self.kernel {
             KernelChoice::Spec(spec) if spec.is_precomputed() => {
                 check_gram_matrix(x)?;
                 Similarity::Precomputed
             }
-            KernelChoice::Spec(spec) => Similarity::Kernel(Kernel::for_points(spec, x.points(), self.seed)?),
-            KernelChoice::Ready(kernel) => {
-                kernel.check_points(x.points())?;
-                Similarity::Kernel(kernel.clone())
-            }
+            _ => Similarity::Kernel(self.kernel_for(x.points())?),
         };
-        let (kernel, precomputed) = match &similarity {
-            Similarity::Kernel(kernel) => (kernel.to_string(), false),
-            Similarity::Precomputed => ("precomputed".to_string(), true),
+        let request = self.request(&similarity, (x.n_rows(), x.n_cols()), x.precision(), true);
+        let plan = schedule::plan(&request, engine)?;
+        Ok((similarity, plan))
+    }
+
+    fn request<'a>(
+        &'a self,
+        similarity: &Similarity,
+        (n_samples, n_features): (usize, usize),
+        precision: &'static str,
+        in_memory: bool,
+    ) -> Request<'a> {
+        let spec = match similarity {
+            Similarity::Kernel(kernel) => kernel.spec(),
+            Similarity::Precomputed => None,
         };
-        let request = Request {
-            samples: x,
-            kernel,
-            precomputed,
-            draftable: matches!(&similarity, Similarity::Kernel(kernel) if kernel.spec().is_some()),
+        Request {
+            n_samples,
+            n_features,
+            precision,
+            in_memory,
+            accuracy: &self.accuracy,
+            exact_features: spec
+                .filter(|_| !self.by_gram_matrix)
+                .and_then(|spec| FeatureMap::exact_dimension(spec, n_features)),
+            kernel: match similarity {
+                Similarity::Kernel(kernel) => kernel.to_string(),
+                Similarity::Precomputed => "precomputed".to_string(),
+            },
+            precomputed: matches!(similarity, Similarity::Precomputed),
+            draftable: spec.is_some(),
             n_components: self.n_components,
             tolerance: self.tolerance,
             seed: self.seed,
@@ -282,8 +433,7 @@ impl KernelPca {
             memory_limit: self.memory_limit,
             storage: self.storage,
             solver: self.solver,
-        };
-        Ok((similarity, schedule::plan(&request, engine)?))
+        }
     }
 }
 
@@ -304,116 +454,4 @@ fn check_gram_matrix(x: &AnySamples) -> Result<()> {
         "it must be symmetric",
         "Compute it with a symmetric kernel, or average it with its transpose",
     ))
-}
-
-/// A fitted kernel PCA: scores of the samples, projection of new rows, and the account of how it was found.
-#[derive(Clone, Debug)]
-pub struct FittedKernelPca {
-    pub(super) projection: Projection,
-    pub(super) eigenvalues: Vec<f64>,
-    pub(super) centered_trace: f64,
-    pub(super) certificate: Certificate,
-    pub(super) stats: SolveStats,
-    pub(super) plan: Plan,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
-}
-
-impl FittedKernelPca {
-    /// Components kept; may be fewer than asked for, see [`FittedKernelPca::warnings`].
-    pub fn n_components(&self) -> usize {
-        self.eigenvalues.len()
-    }
-
-    /// Samples it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.projection.coefficients.n_rows()
-    }
-
-    /// Eigenvalues nλ of K_c, largest first.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
-    }
-
-    /// Variances λ along the axes: magnitudes of the eigenvalues of K_c divided by n.
-    pub fn variances(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v.abs() / self.n_samples() as f64).collect()
-    }
-
-    /// tr(K_c): the total variance in feature space times n, exact. For a repaired kernel whose eigenvalues are all known it is
-    /// their sum after the repair.
-    pub fn total(&self) -> f64 {
-        self.centered_trace
-    }
-
-    /// Share of the total variance in feature space that each component holds.
-    pub fn explained_variance_ratio(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v.abs() / self.centered_trace).collect()
-    }
-
-    /// α: coefficients of the axes over samples, α = β/√(nλ), (K6).
-    pub fn coefficients(&self) -> &Matrix<f64> {
-        &self.projection.coefficients
-    }
-
-    /// Scores of the samples, one row each: U|nλ|^(1/2), which is A·nλ.
-    pub fn scores(&self) -> Matrix<f64> {
-        let a = &self.projection.coefficients;
-        Matrix::from_fn(a.n_rows(), a.n_cols(), |i, j| a[(i, j)] * self.eigenvalues[j])
-    }
-
-    /// Scores of new rows, centred as the samples were, (K9). With a precomputed kernel each row holds k(x, samples).
-    ///
-    /// Cost: n_new·n·(2d + 2k) flops; memory a few tiles for each thread.
-    ///
-    /// # Errors
-    /// When rows have another number of columns, or entries that the kernel cannot take.
-    pub fn transform<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Matrix<f64>> {
-        self.transform_watched(x, &Watch::default())
-    }
-
-    /// As [`FittedKernelPca::transform`], observed and cancellable.
-    ///
-    /// # Errors
-    /// As [`FittedKernelPca::transform`], and cancellation.
-    pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.projection.project(&*self.engine, x.into(), watch)
-    }
-
-    /// y(x) = lift(x)ᵀA − c.
-    pub fn projection(&self) -> &Projection {
-        &self.projection
-    }
-
-    /// What was decided and why.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// What the residuals prove.
-    pub fn certificate(&self) -> &Certificate {
-        &self.certificate
-    }
-
-    /// What the solve took.
-    pub fn stats(&self) -> SolveStats {
-        self.stats
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
-    }
 }

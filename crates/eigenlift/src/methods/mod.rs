@@ -1,12 +1,19 @@
 //! Methods: recipes over the stages above.
 
+mod approximate;
+mod certify;
 mod compare;
 mod dual;
+mod fitted;
 mod kernel_pca;
 mod mercer;
+mod primal;
 mod saved;
 mod schedule;
+mod stream;
 
 pub use compare::{KernelComparison, compare};
-pub use kernel_pca::{FittedKernelPca, KernelPca};
+pub use fitted::FittedKernelPca;
+pub use kernel_pca::KernelPca;
+pub use stream::KernelPcaStream;
 pub use mercer::{MercerReport, Verdict, mercer_check};

@@ -6,9 +6,10 @@ use crate::eigen::{Certificate, Indefinite, Interval};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec};
+use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::model::{
-    Array, FORMAT_VERSION, Header, Lift, ModelReader, Number, Numbers, Projection, save, shown, write,
+    Array, FORMAT_VERSION, Header, Lift, ModelReader, Number, Numbers, Projection, Route, save, shown, write,
 };
 use crate::real::Real;
 use std::borrow::Cow;
@@ -93,7 +94,7 @@ impl FittedKernelPca {
         let lift = &self.projection.lift;
         let kernel = match lift {
             Lift::Precomputed { .. } => KernelSpec::Precomputed.to_string(),
-            Lift::Kernel { kernel, .. } => match kernel.spec() {
+            Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => match kernel.spec() {
                 Some(spec) => spec.to_string(),
                 None => {
                     return Err(Error::model(
@@ -116,6 +117,7 @@ impl FittedKernelPca {
             column_names: self.column_names.clone(),
             centered_trace: self.centered_trace,
             rounding: self.certificate.rounding,
+            bounds: self.certificate.bounds,
             ties: self.certificate.ties.clone(),
             stats: self.stats,
             warnings: self.warnings.clone(),
@@ -131,20 +133,21 @@ impl FittedKernelPca {
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
-        let (n, k) = (self.n_samples(), self.n_components());
+        let k = self.n_components();
+        let (known, enclosed) = (self.certificate.residuals.len(), self.certificate.intervals.len());
         let Projection { lift, coefficients, offset } = &self.projection;
         let bounds = self.certificate.intervals.iter().flat_map(|i| [i.low, i.high]).collect();
         let mut arrays = match lift {
-            Lift::Precomputed { .. } => Vec::new(),
+            Lift::Precomputed { .. } | Lift::Features { .. } => Vec::new(),
             Lift::Kernel { samples: AnySamples::F32(x), .. } => sample_arrays(x.points(), Numbers::F32),
             Lift::Kernel { samples: AnySamples::F64(x), .. } => sample_arrays(x.points(), Numbers::F64),
         };
         arrays.extend([
-            Array::f64(COEFFICIENTS, &[n, k], coefficients.as_slice()),
+            Array::f64(COEFFICIENTS, &[coefficients.n_rows(), k], coefficients.as_slice()),
             Array::f64(OFFSET, &[k], offset),
             Array::f64(EIGENVALUES, &[k], &self.eigenvalues),
-            Array::f64(RESIDUALS, &[k], &self.certificate.residuals),
-            Array::new(INTERVALS, &[k, 2], Numbers::F64(Cow::Owned(bounds))),
+            Array::f64(RESIDUALS, &[known], &self.certificate.residuals),
+            Array::new(INTERVALS, &[enclosed, 2], Numbers::F64(Cow::Owned(bounds))),
             Array::f64(CENTERED_TRACE, &[1], std::slice::from_ref(&self.centered_trace)),
             Array::f64(ROUNDING, &[1], std::slice::from_ref(&self.certificate.rounding)),
         ]);
@@ -192,9 +195,9 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     }
     file.verify()?;
     check_header(&header)?;
-    let (n, k) = (header.n_samples, header.n_components);
+    let (rows, k) = (lift_rows(&header), header.n_components);
     let lift = read_lift(file, &header)?;
-    let coefficients = Matrix::from_vec(file.numbers(COEFFICIENTS, &[n, k])?, n, k)?;
+    let coefficients = Matrix::from_vec(file.numbers(COEFFICIENTS, &[rows, k])?, rows, k)?;
     let offset = file.numbers(OFFSET, &[k])?;
     let eigenvalues: Vec<f64> = file.numbers(EIGENVALUES, &[k])?;
     check_eigenvalues(&eigenvalues, header.plan.repair)?;
@@ -210,8 +213,18 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         plan,
         warnings,
         column_names,
+        scores: None,
         engine: Arc::new(Cpu::new(0)?),
     })
+}
+
+/// Coordinates of the lift: samples, landmarks or features.
+fn lift_rows(header: &Header) -> usize {
+    match header.plan.route {
+        Route::Dual => header.n_samples,
+        Route::LowRank if header.kernel == KernelSpec::Precomputed.to_string() => header.n_samples,
+        Route::Primal | Route::LowRank => header.plan.rank,
+    }
 }
 
 /// Refuses counts that no fit gives, and words that contradict each other.
@@ -225,6 +238,10 @@ fn check_header(header: &Header) -> Result<()> {
             found,
             "there must be at least 2 samples, 1 feature, 1 component, and fewer components than samples",
         );
+    }
+    if plan.route != Route::Dual && plan.rank < k {
+        let found = format!("{k} components of {} landmarks or features", plan.rank);
+        return bad(found, "there must be at least as many as components");
     }
     if (plan.n_samples, plan.n_features) != (n, d) || plan.n_components < k {
         let planned =
@@ -290,6 +307,10 @@ fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
         return Ok(Lift::Precomputed { n_samples: header.n_samples });
     }
     let kernel = Kernel::new(&spec, header.n_features).map_err(&wrong)?;
+    if let Some(map) = read_map(&spec, header).map_err(&wrong)? {
+        file.expect_only(&ALWAYS)?;
+        return Ok(Lift::Features { kernel, map });
+    }
     let samples: AnySamples = match &*header.precision {
         "f32" => read_samples::<f32>(file, header)?.into(),
         _ => read_samples::<f64>(file, header)?.into(),
@@ -298,8 +319,33 @@ fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
     Ok(Lift::Kernel { kernel, samples })
 }
 
+/// Features are made again from kernel, number and seed; `None` when the lift is by samples or landmarks.
+fn read_map(spec: &KernelSpec, header: &Header) -> Result<Option<FeatureMap>> {
+    let (d, rank, seed) = (header.n_features, header.plan.rank, header.plan.seed);
+    // Why: a header must not make the reader allocate what the file does not hold.
+    let most = header.arrays.iter().find(|array| array.name == COEFFICIENTS).and_then(|array| array.shape.first());
+    if header.plan.route == Route::Dual || most != Some(&rank) {
+        return Ok(None);
+    }
+    match (header.plan.route, header.plan.approximation) {
+        (Route::Primal, _) => FeatureMap::exact(spec, d, rank).map_or_else(
+            || {
+                Err(Error::kernel(
+                    format!("{spec} without {rank} explicit features"),
+                    "a primal model has a kernel with a finite map",
+                    SAVE_AGAIN,
+                ))
+            },
+            |map| Ok(Some(map)),
+        ),
+        (_, Some(Approximation::Fourier)) => FeatureMap::fourier(spec, d, rank, seed).map(Some),
+        (_, Some(Approximation::TensorSketch)) => FeatureMap::tensor_sketch(spec, d, rank, seed).map(Some),
+        _ => Ok(None),
+    }
+}
+
 fn read_samples<T: Real + Number>(file: &mut ModelReader<'_>, header: &Header) -> Result<Samples<T>> {
-    let (n, d) = (header.n_samples, header.n_features);
+    let (n, d) = (lift_rows(header), header.n_features);
     let wrong = in_model("the samples");
     if file.header().arrays.iter().all(|array| array.name != SPARSE_OFFSETS) {
         let mut names = ALWAYS.to_vec();
@@ -355,19 +401,33 @@ fn read_certificate(file: &mut ModelReader<'_>, header: &Header) -> Result<Certi
     let k = header.n_components;
     let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
     let rounding = read_scalar(file, ROUNDING, header.rounding)?;
-    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[k])?;
+    // Either is empty when the fit proved nothing of the kind.
+    let some = |name: &str| {
+        let array = header.arrays.iter().find(|array| array.name == name);
+        if array.is_some_and(|array| array.shape.first() == Some(&0)) { 0 } else { k }
+    };
+    let (known, enclosed) = (some(RESIDUALS), some(INTERVALS));
+    if known == 0 && header.plan.route == Route::Dual {
+        return bad("an exact model without residuals".into(), "every exact fit has them");
+    }
+    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[known])?;
     if let Some(at) = residuals.iter().position(|residual| *residual < 0.0) {
         return bad(format!("residuals[{at}] is {}", residuals[at]), "a residual is not negative");
     }
     if rounding < 0.0 {
         return bad(format!("rounding is {rounding}"), "a bound on an error is not negative");
     }
-    let bounds: Vec<f64> = file.numbers(INTERVALS, &[k, 2])?;
+    let bounds: Vec<f64> = file.numbers(INTERVALS, &[enclosed, 2])?;
     let intervals: Vec<Interval> =
         bounds.chunks_exact(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect();
     if let Some(at) = intervals.iter().position(|interval| interval.low > interval.high) {
         let Interval { low, high } = intervals[at];
         return bad(format!("intervals[{at}] runs from {low} to {high}"), "the lower bound comes first");
     }
-    Ok(Certificate { residuals, intervals, rounding, ties: header.ties.clone() })
+    let bounds = header.bounds;
+    if bounds.n_certified > k {
+        let found = format!("{} of {k} components certified", bounds.n_certified);
+        return bad(found, "no more can be certified than there are");
+    }
+    Ok(Certificate { residuals, intervals, bounds, rounding, ties: header.ties.clone() })
 }

@@ -1,14 +1,20 @@
 //! From settings to a plan: which solver, stored or not, and whether it fits.
 
-use crate::data::AnySamples;
+mod features;
+
+pub(crate) use features::CHUNK_ROWS;
+
 use crate::eigen::{Indefinite, basis_columns};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
-use crate::model::{Plan, Solver, human_bytes};
+use crate::low_rank::LowRank;
+use crate::model::{Plan, Route, Solver, human_bytes};
 
 /// Up to this many samples all eigenpairs are computed directly.
 const DENSE_SAMPLES: usize = 512;
+/// Most features that are written out instead of using the Gram matrix.
+const MOST_EXACT_FEATURES: usize = 4096;
 /// Tolerances from this on can be met by iterating in single precision.
 const DRAFT_TOLERANCE: f64 = 1e-7;
 /// Largest sketch that a solver starts from.
@@ -18,9 +24,27 @@ const SHARE_OF_AVAILABLE: f64 = 0.8;
 /// Assumed when the engine does not know how much memory there is.
 const UNKNOWN_MEMORY: u64 = 4 << 30;
 
+/// How close the answer must be.
+#[derive(Clone, Debug)]
+pub(crate) enum Accuracy {
+    /// Exact if it fits, otherwise low rank.
+    Auto,
+    /// Exact or not at all.
+    Exact,
+    /// Low rank as described.
+    LowRank(LowRank),
+}
+
 /// What the recipe is asked for.
 pub(crate) struct Request<'a> {
-    pub(crate) samples: &'a AnySamples,
+    pub(crate) n_samples: usize,
+    pub(crate) n_features: usize,
+    pub(crate) precision: &'static str,
+    /// Whether the samples are in memory; otherwise they are read a piece at a time.
+    pub(crate) in_memory: bool,
+    pub(crate) accuracy: &'a Accuracy,
+    /// Features that give the kernel exactly, if it has finitely many.
+    pub(crate) exact_features: Option<u128>,
     pub(crate) kernel: String,
     pub(crate) precomputed: bool,
     /// Whether the kernel can be computed in single precision.
@@ -46,7 +70,94 @@ pub(super) fn dense_bytes(n: usize) -> u128 {
 
 /// Decides, gives reasons, and refuses what does not fit.
 pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
-    let (n, d) = (request.samples.n_rows(), request.samples.n_cols());
+    if let Accuracy::LowRank(how) = request.accuracy {
+        return features::low_rank(request, how, engine);
+    }
+    if let Some(dimension) = primal_features(request) {
+        return features::primal(request, dimension, engine);
+    }
+    let exact_only = matches!(request.accuracy, Accuracy::Exact);
+    if !request.in_memory && exact_only {
+        let (allowed, _) = allowance(request.memory_limit, engine);
+        let samples = block(request.n_samples, request.n_features);
+        return Err(Error::memory(
+            format!("an exact fit of {} samples that take {}", request.n_samples, human_bytes(samples)),
+            format!("they must be in memory and {} are allowed", human_bytes(u128::from(allowed))),
+            format!(
+                "Allow more memory, or accept low rank: {} landmarks fit",
+                features::landmarks_that_fit(request, allowed)
+            ),
+        ));
+    }
+    if !request.in_memory {
+        let why = "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks";
+        return features::fallback(request, engine, why.into());
+    }
+    match dual(request, engine) {
+        Err(Error::Memory { found, required, action }) if exact_only => {
+            let (allowed, _) = allowance(request.memory_limit, engine);
+            let landmarks = features::landmarks_that_fit(request, allowed);
+            let action =
+                if landmarks == 0 { action } else { format!("{action}, or accept low rank: {landmarks} landmarks fit") };
+            Err(Error::Memory { found, required, action })
+        }
+        // Why: what was asked for by name is not replaced by something else.
+        Err(Error::Memory { found, required, .. })
+            if request.solver.is_none() && request.storage.is_none() && request.repair == Indefinite::Clip =>
+        {
+            features::fallback(request, engine, format!("the exact fit does not fit: {found}; {required}"))
+        }
+        other => other,
+    }
+}
+
+/// How many features to write out, when that is the cheapest exact way.
+fn primal_features(request: &Request<'_>) -> Option<usize> {
+    let free = request.solver.is_none() && request.storage.is_none() && request.repair == Indefinite::Clip;
+    let few = request.in_memory && request.n_samples <= DENSE_SAMPLES;
+    let dimension = usize::try_from(request.exact_features?).ok()?;
+    let worth = dimension <= MOST_EXACT_FEATURES && (dimension <= request.n_samples / 4 || !request.in_memory);
+    (free && !few && worth).then_some(dimension)
+}
+
+/// A plan for rows that came in pieces.
+pub(crate) fn plan_of_stream(
+    settings: &super::KernelPca,
+    (n_samples, n_features, rank): (usize, usize, usize),
+    (approximation, kernel): (crate::low_rank::Approximation, String),
+    engine: &dyn Engine,
+) -> Plan {
+    let (allowed, _) = allowance(settings.memory_limit, engine);
+    Plan {
+        n_samples,
+        n_features,
+        n_components: settings.n_components,
+        kernel,
+        route: Route::LowRank,
+        approximation: Some(approximation),
+        rank,
+        sample_rows: 0,
+        chunk_rows: CHUNK_ROWS,
+        precision: "f64".into(),
+        draft: false,
+        storage: Storage::Tiled,
+        solver: Solver::Dense,
+        repair: settings.repair,
+        sketch_rank: 0,
+        expected_passes: 1,
+        tolerance: settings.tolerance,
+        seed: settings.seed,
+        engine: engine.name(),
+        threads: engine.threads(),
+        bytes_needed: u64::try_from(block(rank, 5 * rank) + block(CHUNK_ROWS, 2 * rank)).unwrap_or(u64::MAX),
+        bytes_allowed: allowed,
+        reasons: vec!["rows came in pieces".into()],
+    }
+}
+
+/// Eigenpairs of the centred Gram matrix.
+fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
+    let (n, d) = (request.n_samples, request.n_features);
     let k = request.n_components.min(n.saturating_sub(1)).max(1);
     let mut reasons = Vec::new();
     let (allowed, why) = allowance(request.memory_limit, engine);
@@ -60,7 +171,7 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         // Q and AQ, four blocks in flight; the factor and the sketch's vectors.
         Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
     };
-    let double = request.samples.precision() == "f64";
+    let double = request.precision == "f64";
     let draft =
         double && solver == Solver::Davidson && request.draftable && request.tolerance >= DRAFT_TOLERANCE;
     if draft {
@@ -83,7 +194,12 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         n_features: d,
         n_components: request.n_components,
         kernel: request.kernel.clone(),
-        precision: request.samples.precision().into(),
+        route: Route::Dual,
+        approximation: None,
+        rank: 0,
+        sample_rows: 0,
+        chunk_rows: 0,
+        precision: request.precision.into(),
         draft,
         storage,
         solver,

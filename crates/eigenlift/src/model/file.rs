@@ -20,7 +20,7 @@ pub(crate) use reader::ModelReader;
 pub(crate) use writer::write;
 
 use super::Plan;
-use crate::eigen::SolveStats;
+use crate::eigen::{Bounds, SolveStats};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -72,6 +72,9 @@ pub struct Header {
     pub centered_trace: f64,
     /// Bound on the rounding error behind the certificate. The array of that name holds every bit of it.
     pub rounding: f64,
+    /// What is known about all eigenvalues together.
+    #[serde(default)]
+    pub bounds: Bounds,
     /// Groups of components that are determined only as a subspace, see [`crate::eigen::Certificate::ties`].
     pub ties: Vec<(usize, usize)>,
     /// What the solve took.
@@ -199,7 +202,7 @@ mod tests {
     use super::*;
     use crate::eigen::Indefinite;
     use crate::gram::Storage;
-    use crate::model::Solver;
+    use crate::model::{Route, Solver};
 
     /// A header that says something in every field.
     pub(super) fn example() -> Header {
@@ -208,6 +211,11 @@ mod tests {
             n_features: 2,
             n_components: 1,
             kernel: "linear".into(),
+            route: Route::Dual,
+            approximation: None,
+            rank: 0,
+            sample_rows: 0,
+            chunk_rows: 0,
             precision: "f64".into(),
             draft: false,
             storage: Storage::Tiled,
@@ -235,6 +243,7 @@ mod tests {
             column_names: vec!["a \"quoted\"".into(), "header_sha256".into()],
             centered_trace: 0.1 + 0.2,
             rounding: 1e-300,
+            bounds: Bounds::default(),
             ties: vec![(0, 1)],
             stats: SolveStats::default(),
             warnings: vec!["ü\u{1F600}".into()],

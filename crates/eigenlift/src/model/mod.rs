@@ -6,25 +6,36 @@ mod plan;
 pub(crate) use file::{Array, ModelReader, Number, Numbers, save, shown, write};
 pub use file::{ArrayInfo, FORMAT_VERSION, Header, read_header};
 pub(crate) use plan::human_bytes;
-pub use plan::{Plan, Solver};
+pub use plan::{Plan, Route, Solver};
 
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::low_rank::FeatureMap;
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 
+/// Rows whose lift is held at a time.
+const PIECE_ROWS: usize = 4096;
+
 /// How a row is lifted before A is applied.
 #[derive(Clone, Debug)]
 pub enum Lift {
-    /// x ↦ k(x, X) for the samples X.
+    /// x ↦ k(x, X) for the samples X, or for landmarks.
     Kernel {
         /// k.
         kernel: Kernel,
         /// X.
         samples: AnySamples,
+    },
+    /// x ↦ f(x), features written out.
+    Features {
+        /// The kernel that ⟨f(x), f(y)⟩ gives, exactly or in the mean.
+        kernel: Kernel,
+        /// f.
+        map: FeatureMap,
     },
     /// The row holds k(x, X) already, one number for each of the samples.
     Precomputed {
@@ -38,6 +49,7 @@ impl Lift {
     pub fn n_features(&self) -> usize {
         match self {
             Self::Kernel { samples, .. } => samples.n_cols(),
+            Self::Features { map, .. } => map.n_features(),
             Self::Precomputed { n_samples } => *n_samples,
         }
     }
@@ -87,12 +99,36 @@ impl Projection {
                 kernel.check_points(x)?;
                 engine.cross(kernel, x, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
             }
+            Lift::Features { kernel, map } => {
+                kernel.check_points(x)?;
+                self.combine_pieces(x, out, watch, |piece| map.apply(piece))?;
+            }
             Lift::Precomputed { .. } => {
                 x.check()?;
-                let rows = x.to_dense::<f64>();
-                combine(out.view_mut(), Onto::Replace, 1.0, rows.view(), self.coefficients.view());
+                self.combine_pieces(x, out, watch, |piece| Ok(piece.to_dense::<f64>()))?;
             }
         }
+        self.subtract_offset(out)
+    }
+
+    /// out ← lift(x)·A, some rows of the lift at a time.
+    fn combine_pieces(
+        &self,
+        x: AnyPoints<'_>,
+        out: &mut Matrix<f64>,
+        watch: &Watch,
+        lift: impl Fn(AnyPoints<'_>) -> Result<Matrix<f64>>,
+    ) -> Result<()> {
+        for (piece, into) in out.view_mut().row_chunks(PIECE_ROWS).into_iter().enumerate() {
+            watch.step("projecting rows", piece * PIECE_ROWS, x.n_rows())?;
+            let from = piece * PIECE_ROWS;
+            let lifted = lift(x.rows(from..from + into.n_rows()))?;
+            combine(into, Onto::Replace, 1.0, lifted.view(), self.coefficients.view());
+        }
+        Ok(())
+    }
+
+    fn subtract_offset(&self, out: &mut Matrix<f64>) -> Result<()> {
         let shift: Vec<f64> = self.offset.iter().map(|c| -c).collect();
         shift_columns(out.view_mut(), &shift);
         match out.as_slice().iter().position(|score| !score.is_finite()) {

@@ -2,6 +2,7 @@
 
 use crate::eigen::Indefinite;
 use crate::gram::Storage;
+use crate::low_rank::Approximation;
 use serde::{Deserialize, Serialize};
 
 /// Which eigensolver runs.
@@ -23,6 +24,19 @@ impl std::fmt::Display for Solver {
     }
 }
 
+/// Which way a fit goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// Eigenpairs of the centred Gram matrix, exact.
+    #[default]
+    Dual,
+    /// Moments of explicit features that give the kernel exactly.
+    Primal,
+    /// Moments of features that give the kernel approximately.
+    LowRank,
+}
+
 /// What was decided, with one reason for each decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -34,6 +48,21 @@ pub struct Plan {
     pub n_components: usize,
     /// The kernel with every parameter known.
     pub kernel: String,
+    /// Which way the fit goes.
+    #[serde(default)]
+    pub route: Route,
+    /// Where the features of a low-rank fit come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<Approximation>,
+    /// Landmarks or features, at most; 0 for an exact fit by the Gram matrix.
+    #[serde(default)]
+    pub rank: usize,
+    /// Rows that landmarks are chosen from.
+    #[serde(default)]
+    pub sample_rows: usize,
+    /// Rows that are read at a time; 0 when all are in memory at once.
+    #[serde(default)]
+    pub chunk_rows: usize,
     /// Precision of samples and tiles, `f32` or `f64`.
     pub precision: String,
     /// Whether the iteration runs on a draft of the Gram matrix in single precision; the certificate never does.
@@ -103,23 +132,46 @@ pub(crate) fn human_bytes(bytes: u128) -> String {
     if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+impl Plan {
+    /// The route in words.
+    fn route_words(&self) -> String {
+        let precision =
+            if self.draft { ", iterations in single precision, certificate in double" } else { "" };
+        match (self.route, self.approximation) {
+            (Route::Dual, _) if self.solver == Solver::Dense => "exact, dense: all eigenpairs".into(),
+            (Route::Dual, _) if self.kernel == "precomputed" => "exact, the Gram matrix as given".into(),
+            (Route::Dual, _) if self.storage == Storage::Stored => {
+                format!("exact, the Gram matrix is stored{precision}")
+            }
+            (Route::Dual, _) => format!("exact, matrix-free: the Gram matrix is never stored{precision}"),
+            (Route::Primal, _) => format!("exact, primal: {} explicit features", self.rank),
+            (Route::LowRank, Some(how)) if how.is_random_features() => {
+                format!("low rank: {} random features ({how})", self.rank)
+            }
+            (Route::LowRank, how) => {
+                let how = how.map_or(String::new(), |how| format!(" ({how})"));
+                format!("low rank: at most {} landmarks{how}", self.rank)
+            }
+        }
+    }
+}
+
 impl std::fmt::Display for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "samples      {} × {} ({})", self.n_samples, self.n_features, self.precision)?;
         writeln!(f, "kernel       {}", self.kernel)?;
         writeln!(f, "components   {}", self.n_components)?;
-        let precision = if self.draft {
-            "iterations in single precision, certificate in double"
+        writeln!(f, "route        {}", self.route_words())?;
+        if self.route == Route::Dual {
+            write!(f, "solver       {}, tolerance {:e}", self.solver, self.tolerance)?;
+            if self.sketch_rank > 0 {
+                write!(f, ", sketch of rank {}", self.sketch_rank)?;
+            }
+            writeln!(f)?;
+            writeln!(f, "passes       about {} over the Gram matrix", self.expected_passes)?;
         } else {
-            "one precision"
-        };
-        writeln!(f, "Gram matrix  {}, {precision}", storage_word(self.storage))?;
-        write!(f, "solver       {}, tolerance {:e}", self.solver, self.tolerance)?;
-        if self.sketch_rank > 0 {
-            write!(f, ", sketch of rank {}", self.sketch_rank)?;
+            writeln!(f, "passes       {} over the rows", self.expected_passes)?;
         }
-        writeln!(f)?;
-        writeln!(f, "passes       about {}", self.expected_passes)?;
         let needed = human_bytes(u128::from(self.bytes_needed));
         writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
         writeln!(f, "engine       {}, {} threads", self.engine, self.threads)?;

@@ -1,0 +1,309 @@
+//! Explicit feature maps: φ with ⟨φ(x), φ(y)⟩ = k(x,y), exactly or in expectation, docs/theory (K40).
+
+use super::fourier::FourierMap;
+use super::tensor_sketch::TensorSketch;
+use crate::data::{AnyPoints, Csr, Points, Samples};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, KernelSpec};
+use crate::linalg::{Factor, Onto, gemm};
+use crate::matrix::{MatMut, Matrix};
+use crate::random::{Purpose, Stream};
+use crate::real::Real;
+use exact::ExactMap;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+mod exact;
+
+/// Rows that one thread maps at a time.
+const PIECE: usize = 128;
+/// Rows whose pairs are looked at for the error of entries.
+const PROBED_ROWS: usize = 200;
+
+/// How features are made.
+///
+/// ```
+/// use eigenlift::low_rank::FeatureKind;
+/// assert_eq!("tensor_sketch".parse::<FeatureKind>()?, FeatureKind::TensorSketch);
+/// assert_eq!(FeatureKind::Fourier.to_string(), "fourier");
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeatureKind {
+    /// Inner products are the kernel.
+    Exact,
+    /// Random Fourier features with orthogonal frequencies: inner products are the kernel in expectation.
+    Fourier,
+    /// Count sketches multiplied by FFT: inner products are the kernel in expectation.
+    TensorSketch,
+}
+
+impl fmt::Display for FeatureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Fourier => "fourier",
+            Self::TensorSketch => "tensor_sketch",
+        })
+    }
+}
+
+impl std::str::FromStr for FeatureKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "exact" => Ok(Self::Exact),
+            "fourier" => Ok(Self::Fourier),
+            "tensor_sketch" => Ok(Self::TensorSketch),
+            other => Err(Error::setting(
+                format!("features \"{other}\""),
+                "features are exact, fourier or tensor_sketch",
+                "Choose one of these",
+            )),
+        }
+    }
+}
+
+/// How far inner products of features were from the kernel on pairs of different rows, (K48).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SampledError {
+    /// Pairs looked at; 0 when there are fewer than two rows.
+    pub pairs: usize,
+    /// Root mean square of ⟨φ(x),φ(y)⟩ − k(x,y).
+    pub rms: f64,
+    /// Largest |⟨φ(x),φ(y)⟩ − k(x,y)|.
+    pub largest: f64,
+    /// Root mean square of k(x,y), which `rms` is to be compared with.
+    pub rms_kernel: f64,
+}
+
+impl SampledError {
+    /// rms/rms_kernel; 0 when both are.
+    pub fn relative(&self) -> f64 {
+        if self.rms == 0.0 { 0.0 } else { self.rms / self.rms_kernel }
+    }
+}
+
+/// A map φ from rows to features. Fixed by kernel, kind, dimension and seed.
+///
+/// ```
+/// use eigenlift::{kernel::KernelSpec, low_rank::FeatureMap, matrix::Matrix};
+/// let kernel: KernelSpec = "rbf(gamma=0.5)".parse()?;
+/// let map = FeatureMap::fourier(&kernel, 2, 2000, 1)?;
+/// let x = Matrix::from_vec(vec![0.0, 0.0, 1.0, 1.0], 2, 2)?;
+/// let phi = map.apply((&x).into())?;
+/// let inner: f64 = phi.row(0).iter().zip(phi.row(1)).map(|(a, b)| a * b).sum();
+/// assert!((inner - (-1.0f64).exp()).abs() < 0.1);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FeatureMap {
+    n_features: usize,
+    map: Map,
+}
+
+#[derive(Clone, Debug)]
+enum Map {
+    Exact(ExactMap),
+    Fourier(FourierMap),
+    TensorSketch(TensorSketch),
+}
+
+impl FeatureMap {
+    /// The exact map of a kernel, if it has one of at most `most` features: linear, polynomial of whole degree with γ > 0
+    /// and c₀ ≥ 0, `map(…)`, positive multiples and sums of these, (K41). `None` otherwise, when a parameter is not a number,
+    /// or when a polynomial has more than 2²⁰ features.
+    pub fn exact(kernel: &KernelSpec, n_features: usize, most: usize) -> Option<Self> {
+        Some(Self { n_features, map: Map::Exact(ExactMap::new(kernel, n_features, most)?) })
+    }
+
+    /// How many features [`exact`](Self::exact) would have without a limit, found by counting.
+    pub fn exact_dimension(kernel: &KernelSpec, n_features: usize) -> Option<u128> {
+        exact::dimension(kernel, n_features)
+    }
+
+    /// Random Fourier features √(2/D)·[cos wᵢᵀx, sin wᵢᵀx] of `rbf`, `matern`, `exponential`, `rational_quadratic` and
+    /// `laplacian`, and of positive multiples of these, (K42)–(K44). `dimension` is rounded up to an even number.
+    ///
+    /// Frequencies of all but `laplacian` are orthogonal in blocks, which lowers the error. k(x,x) is exact.
+    /// Cost: 2·D·d·min(d, D/2, 1024) flops and D·d/2 numbers.
+    ///
+    /// # Errors
+    /// When the kernel is none of these, a parameter is not a number, or `dimension` is 0 or too large to be stored.
+    pub fn fourier(kernel: &KernelSpec, n_features: usize, dimension: usize, seed: u64) -> Result<Self> {
+        let map = Map::Fourier(FourierMap::new(kernel, n_features, dimension, seed)?);
+        Ok(Self { n_features, map })
+    }
+
+    /// TensorSketch of (γ⟨x,y⟩ + c₀)ᵖ: p count sketches of \[√γ·x, √c₀\] combined by FFT, (K45), (K46). For `polynomial` of
+    /// whole degree with γ > 0 and c₀ ≥ 0, `linear`, and positive multiples of these. Powers of two are the fastest dimensions.
+    ///
+    /// Cost: p·(d+1) numbers; O(p·(entries + D log D)) for each row.
+    ///
+    /// # Errors
+    /// When the kernel is none of these, a parameter is not a number, or `dimension` is 0 or too large to be stored.
+    pub fn tensor_sketch(
+        kernel: &KernelSpec,
+        n_features: usize,
+        dimension: usize,
+        seed: u64,
+    ) -> Result<Self> {
+        let map = Map::TensorSketch(TensorSketch::new(kernel, n_features, dimension, seed)?);
+        Ok(Self { n_features, map })
+    }
+
+    /// How features are made.
+    pub fn kind(&self) -> FeatureKind {
+        match self.map {
+            Map::Exact(_) => FeatureKind::Exact,
+            Map::Fourier(_) => FeatureKind::Fourier,
+            Map::TensorSketch(_) => FeatureKind::TensorSketch,
+        }
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Numbers in φ of a row.
+    pub fn dimension(&self) -> usize {
+        match &self.map {
+            Map::Exact(map) => map.dimension(),
+            Map::Fourier(map) => map.dimension(),
+            Map::TensorSketch(map) => map.dimension(),
+        }
+    }
+
+    /// φ of each row, one row each, in double precision.
+    ///
+    /// Memory: the result and a piece of 128 rows for each thread. The same bits for any number of threads.
+    ///
+    /// # Errors
+    /// When rows have another length than the map was made for, a feature is not finite (the row is named), or the result
+    /// is too large to be addressed.
+    pub fn apply(&self, x: AnyPoints<'_>) -> Result<Matrix<f64>> {
+        match x {
+            AnyPoints::F32(x) => self.apply_to(x),
+            AnyPoints::F64(x) => self.apply_to(x),
+        }
+    }
+
+    fn apply_to<T: Real>(&self, x: Points<'_, T>) -> Result<Matrix<f64>> {
+        let (n, width) = (x.n_rows(), self.dimension());
+        if x.n_cols() != self.n_features {
+            return Err(Error::data(
+                format!("rows of {} numbers", x.n_cols()),
+                format!("the feature map was made for rows of {}", self.n_features),
+                "Select the columns that the map was made for",
+            ));
+        }
+        if n.checked_mul(width).is_none_or(|size| size > isize::MAX as usize / 8) {
+            return Err(Error::memory(
+                format!("{width} features for each of {n} rows"),
+                "the features must fit into memory",
+                "Ask for fewer features, or map pieces of the rows",
+            ));
+        }
+        let mut out = Matrix::zeros(n, width);
+        let pieces = out.view_mut().row_chunks(PIECE).into_par_iter().enumerate();
+        let overflow = pieces.filter_map(|(piece, mut out)| {
+            let first = piece * PIECE;
+            self.fill(x.rows(first..first + out.n_rows()), out.reborrow());
+            let view = out.as_ref();
+            (0..view.n_rows()).find(|i| view.row(*i).iter().any(|v| !v.is_finite())).map(|i| first + i)
+        });
+        overflow.min().map_or(Ok(()), |row| {
+            Err(Error::data(
+                format!("row {} has a feature that is not finite", row + 1),
+                "every feature must be a finite number",
+                "Look for missing or extreme entries in that row, or rescale the columns",
+            ))
+        })?;
+        Ok(out)
+    }
+
+    fn fill<T: Real>(&self, x: Points<'_, T>, out: MatMut<'_, f64>) {
+        match &self.map {
+            Map::Exact(map) => map.fill(x, out),
+            Map::Fourier(map) => map.fill(x, out),
+            Map::TensorSketch(map) => map.fill(x, out),
+        }
+    }
+
+    /// The error of entries on all pairs among at most 200 rows, drawn by global row index, (K48). For random features it is
+    /// an estimate for the whole matrix; `kernel` must be the kernel that the map was made for.
+    ///
+    /// Cost: features of 200 rows and 200² entries of the kernel.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn sampled_error(&self, kernel: &Kernel, x: AnyPoints<'_>, seed: u64) -> Result<SampledError> {
+        let mut random = Stream::new(seed, Purpose::Probes);
+        let rows = draw_rows(x.n_rows(), PROBED_ROWS, &mut random);
+        let probes = match x {
+            AnyPoints::F32(x) => gather(x, &rows),
+            AnyPoints::F64(x) => gather(x, &rows),
+        };
+        let features = self.apply(probes.points().into())?;
+        let exact = kernel.matrix(probes.points(), probes.points());
+        let mut error = Matrix::zeros(rows.len(), rows.len());
+        let (left, right) = (Factor::Plain(features.view()), Factor::Transposed(features.view()));
+        gemm(error.view_mut(), Onto::Replace, 1.0, left, right);
+        let (mut squares, mut kernel_squares, mut largest) = (0.0, 0.0, 0.0f64);
+        for i in 0..rows.len() {
+            for j in 0..i {
+                let difference = error[(i, j)] - exact[(i, j)];
+                squares += difference * difference;
+                kernel_squares += exact[(i, j)].powi(2);
+                largest = largest.max(difference.abs());
+            }
+        }
+        let pairs = rows.len() * rows.len().saturating_sub(1) / 2;
+        let mean = |sum: f64| (sum / pairs.max(1) as f64).sqrt();
+        Ok(SampledError { pairs, rms: mean(squares), largest, rms_kernel: mean(kernel_squares) })
+    }
+}
+
+/// `count` different rows out of n, every set equally likely, in order; all rows when there are no more.
+pub(super) fn draw_rows(n: usize, count: usize, random: &mut Stream) -> Vec<usize> {
+    let mut wanted = count.min(n);
+    let mut rows = Vec::with_capacity(wanted);
+    for i in 0..n {
+        if wanted == n - i {
+            rows.extend(i..n);
+            break;
+        }
+        if random.below(n - i) < wanted {
+            rows.push(i);
+            wanted -= 1;
+        }
+    }
+    rows
+}
+
+/// The rows named, in double precision; sparse rows stay sparse.
+fn gather<T: Real>(x: Points<'_, T>, rows: &[usize]) -> Samples<f64> {
+    if let Points::Sparse(sparse) = x {
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in rows {
+            let (row_columns, row_values) = sparse.row(*i);
+            columns.extend_from_slice(row_columns);
+            values.extend(row_values.iter().map(|v| v.f64()));
+            offsets.push(values.len());
+        }
+        if let Ok(csr) = Csr::new(offsets, columns, values, x.n_cols()) {
+            return csr.into();
+        }
+    }
+    let mut out = Matrix::zeros(rows.len(), x.n_cols());
+    let mut view = out.view_mut();
+    rows.iter().enumerate().for_each(|(at, i)| x.copy_row(*i, view.row_mut(at)));
+    out.into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,413 @@
+//! Features from landmarks (Nyström): coordinates of φ(x) in the space that the landmarks span.
+
+use crate::data::{AnyPoints, AnySamples, Points, Samples};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Workspace};
+use crate::linalg::{Factor, Onto, gemm};
+use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::progress::Watch;
+use crate::real::Real;
+use rayon::prelude::*;
+
+/// A landmark that adds less than this share of its own k(z,z) to the span of the others is left out.
+const LEAST_PIVOT: f64 = 1e-12;
+/// Rows that one thread handles at a time.
+const PIECE_ROWS: usize = 512;
+/// Columns that are solved for at a time.
+const STEP: usize = 64;
+
+/// What landmarks are compared with.
+#[derive(Clone, Debug)]
+pub enum Against {
+    /// Rows z: k(z, x) by a kernel.
+    Rows {
+        /// k.
+        kernel: Kernel,
+        /// z, one row each.
+        landmarks: AnySamples,
+    },
+    /// A row x is a row of a Gram matrix already; landmarks are columns of it.
+    Columns {
+        /// Samples that are landmarks.
+        chosen: Vec<usize>,
+        /// Columns that a row has.
+        n_samples: usize,
+    },
+}
+
+impl Against {
+    fn n_cols(&self) -> usize {
+        match self {
+            Self::Rows { landmarks, .. } => landmarks.n_cols(),
+            Self::Columns { n_samples, .. } => *n_samples,
+        }
+    }
+}
+
+/// φ̂(x) = L⁻¹k(Z, x) with K_ZZ = LLᵀ, (K34). ⟨φ̂(x), φ̂(y)⟩ is the kernel of the parts of φ(x) and φ(y) that lie in the span
+/// of the landmarks, so K − F·Fᵀ is positive semi-definite and its diagonal k(x,x) − ‖φ̂(x)‖² says what is left out.
+#[derive(Clone, Debug)]
+pub struct LandmarkFeatures {
+    against: Against,
+    /// L, lower triangular.
+    root: Matrix<f64>,
+    /// Inverses of the blocks on the diagonal of L, transposed.
+    corners: Vec<Matrix<f64>>,
+}
+
+/// Features of some rows, and what they leave out of each.
+#[derive(Clone, Debug)]
+pub struct FeatureRows {
+    /// φ̂(x), one row each.
+    pub features: Matrix<f64>,
+    /// k(x,x) − ‖φ̂(x)‖², never below 0.
+    pub residuals: Vec<f64>,
+    /// Σ k(x,x).
+    pub trace: f64,
+}
+
+impl LandmarkFeatures {
+    /// For landmarks given as rows. Landmarks that depend on earlier ones, such as duplicates, are left out.
+    ///
+    /// Cost: m²(d + m/3) operations.
+    ///
+    /// # Errors
+    /// When the kernel cannot take a landmark, or none is left.
+    pub fn new(kernel: Kernel, landmarks: AnySamples, watch: &Watch) -> Result<Self> {
+        kernel.check_points(landmarks.points())?;
+        let between = between(&kernel, &landmarks);
+        let mut diagonal = vec![0.0; landmarks.n_rows()];
+        match &landmarks {
+            AnySamples::F32(z) => kernel.diagonal(z.points(), &mut diagonal),
+            AnySamples::F64(z) => kernel.diagonal(z.points(), &mut diagonal),
+        }
+        let (kept, root) = root_of(&diagonal, |i, j| between[(i, j)], watch)?;
+        let landmarks = gather(&landmarks, &kept);
+        Ok(Self::with_root(Against::Rows { kernel, landmarks }, root))
+    }
+
+    /// For samples of a Gram matrix, whose entries `corner` holds.
+    ///
+    /// # Errors
+    /// When no landmark is left.
+    pub fn of_columns(
+        chosen: &[usize],
+        corner: &Matrix<f64>,
+        n_samples: usize,
+        watch: &Watch,
+    ) -> Result<Self> {
+        let diagonal: Vec<f64> = (0..chosen.len()).map(|i| corner[(i, i)]).collect();
+        let (kept, root) = root_of(&diagonal, |i, j| corner[(i, j)], watch)?;
+        let chosen = kept.iter().map(|i| chosen[*i]).collect();
+        Ok(Self::with_root(Against::Columns { chosen, n_samples }, root))
+    }
+
+    /// For landmarks whose L is known. Only its lower triangle is read.
+    pub(crate) fn with_root(against: Against, mut root: Matrix<f64>) -> Self {
+        let m = root.n_rows();
+        (0..m).for_each(|i| root.view_mut().row_mut(i)[i + 1..].fill(0.0));
+        let corners = (0..m).step_by(STEP).map(|from| inverse_transposed(&root, from)).collect();
+        Self { against, root, corners }
+    }
+
+    /// Number of landmarks.
+    pub fn dimension(&self) -> usize {
+        self.root.n_rows()
+    }
+
+    /// What rows are compared with.
+    pub fn against(&self) -> &Against {
+        &self.against
+    }
+
+    /// L.
+    pub(crate) fn root(&self) -> &Matrix<f64> {
+        &self.root
+    }
+
+    /// Features of rows; `first_row` is the place of the first among all rows, which a Gram matrix needs to know its diagonal.
+    ///
+    /// Cost: n·m(2d + m) flops and the profile; memory the result.
+    ///
+    /// # Errors
+    /// When rows have another number of columns than the landmarks, when values are not finite, and on cancellation.
+    pub fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        if x.n_cols() != self.against.n_cols() {
+            return Err(Error::data(
+                format!("rows of {} columns", x.n_cols()),
+                format!("the landmarks have {}", self.against.n_cols()),
+                "Give the same columns, in the same order, as in the landmarks",
+            ));
+        }
+        let (n, m) = (x.n_rows(), self.dimension());
+        let mut features = Matrix::zeros(n, m);
+        let pieces: Vec<Result<(Vec<f64>, f64)>> = features
+            .view_mut()
+            .row_chunks(PIECE_ROWS)
+            .into_par_iter()
+            .enumerate()
+            .with_max_len(1)
+            .map(|(piece, mut out)| {
+                watch.check()?;
+                let from = piece * PIECE_ROWS;
+                let rows = x.rows(from..from + out.n_rows());
+                let diagonal = self.compare(rows, first_row + from, out.reborrow());
+                self.solve(out.reborrow());
+                left_out(out.as_ref(), &diagonal, first_row + from)
+            })
+            .collect();
+        let (mut residuals, mut trace) = (Vec::with_capacity(n), 0.0);
+        for piece in pieces {
+            let (left, sum) = piece?;
+            residuals.extend(left);
+            trace += sum;
+        }
+        Ok(FeatureRows { features, residuals, trace })
+    }
+
+    /// L⁻ᵀ·W: coefficients over landmarks from coefficients over features.
+    pub(crate) fn over_landmarks(&self, w: &Matrix<f64>) -> Matrix<f64> {
+        let (m, k) = (self.dimension(), w.n_cols());
+        let mut out = w.clone();
+        for i in (0..m).rev() {
+            for j in 0..k {
+                out[(i, j)] /= self.root[(i, i)];
+            }
+            let solved = out.row(i).to_vec();
+            for above in 0..i {
+                let factor = self.root[(i, above)];
+                out.view_mut().row_mut(above).iter_mut().zip(&solved).for_each(|(o, s)| *o -= factor * s);
+            }
+        }
+        out
+    }
+
+    /// out ← k(x, Z); returns k(x,x) of each row.
+    fn compare(&self, x: AnyPoints<'_>, first_row: usize, mut out: MatMut<'_, f64>) -> Vec<f64> {
+        let mut diagonal = vec![0.0; x.n_rows()];
+        match &self.against {
+            Against::Rows { kernel, landmarks: AnySamples::F32(z) } => {
+                compare_rows(kernel, x, z, &mut diagonal, out)
+            }
+            Against::Rows { kernel, landmarks: AnySamples::F64(z) } => {
+                compare_rows(kernel, x, z, &mut diagonal, out)
+            }
+            Against::Columns { chosen, n_samples } => {
+                let mut row = vec![0.0; *n_samples];
+                for (i, value) in diagonal.iter_mut().enumerate() {
+                    x.copy_row(i, &mut row);
+                    *value = row.get(first_row + i).copied().unwrap_or(f64::NAN);
+                    out.row_mut(i).iter_mut().zip(chosen).for_each(|(o, c)| *o = row[*c]);
+                }
+            }
+        }
+        diagonal
+    }
+
+    /// rows ← rows·L⁻ᵀ, a block of columns after the other.
+    fn solve(&self, mut rows: MatMut<'_, f64>) {
+        let (n, m) = (rows.n_rows(), self.dimension());
+        let mut rest = Matrix::zeros(n, STEP);
+        for (corner, from) in self.corners.iter().zip((0..m).step_by(STEP)) {
+            let width = STEP.min(m - from);
+            let mut block = rest.view_mut().columns(0..width);
+            block.copy_from(rows.as_ref().columns(from..from + width));
+            if from > 0 {
+                let known = Factor::Plain(rows.as_ref().columns(0..from));
+                let below = Factor::Transposed(self.root.view().rows(from..from + width).first_columns(from));
+                gemm(block.reborrow(), Onto::Add, -1.0, known, below);
+            }
+            let out = rows.reborrow().columns(from..from + width);
+            gemm(out, Onto::Replace, 1.0, Factor::Plain(block.as_ref()), Factor::Plain(corner.view()));
+        }
+    }
+}
+
+/// k(x, z) for all rows and landmarks, and k(x, x), in the precision of the landmarks.
+fn compare_rows<T: Real>(
+    kernel: &Kernel,
+    x: AnyPoints<'_>,
+    z: &Samples<T>,
+    diagonal: &mut [f64],
+    mut out: MatMut<'_, f64>,
+) {
+    let converted: Matrix<T>;
+    let rows = match x.exactly::<T>() {
+        Some(rows) => rows,
+        None => {
+            converted = x.to_dense();
+            Points::Dense(converted.view())
+        }
+    };
+    kernel.diagonal(rows, diagonal);
+    let (points, mut work) = (z.points(), Workspace::default());
+    let (mut tile, m) = (Vec::new(), points.n_rows());
+    for from in (0..m).step_by(PIECE_ROWS / 2) {
+        let to = (from + PIECE_ROWS / 2).min(m);
+        tile.resize(rows.n_rows() * (to - from), T::ZERO);
+        kernel.tile(rows, points.rows(from..to), &mut tile, &mut work);
+        for (i, values) in tile.chunks_exact(to - from).enumerate() {
+            out.row_mut(i)[from..to].iter_mut().zip(values).for_each(|(o, v)| *o = v.f64());
+        }
+    }
+}
+
+/// k(x,x) − ‖φ̂(x)‖² of each row and Σ k(x,x).
+fn left_out(features: MatRef<'_, f64>, diagonal: &[f64], first_row: usize) -> Result<(Vec<f64>, f64)> {
+    let mut left = Vec::with_capacity(diagonal.len());
+    for (i, own) in diagonal.iter().enumerate() {
+        let square: f64 = dot(features.row(i), features.row(i));
+        if !(own - square).is_finite() {
+            return Err(Error::data(
+                format!("row {} has kernel values that are not finite", first_row + i + 1),
+                "kernel values between rows and landmarks must stay within double precision",
+                "Look for entries of extreme size in that row, or change the kernel's parameters",
+            ));
+        }
+        left.push((own - square).max(0.0));
+    }
+    Ok((left, diagonal.iter().sum()))
+}
+
+/// K_ZZ of the landmarks.
+fn between(kernel: &Kernel, landmarks: &AnySamples) -> Matrix<f64> {
+    match landmarks {
+        AnySamples::F32(z) => kernel.matrix(z.points(), z.points()),
+        AnySamples::F64(z) => kernel.matrix(z.points(), z.points()),
+    }
+}
+
+fn gather(samples: &AnySamples, rows: &[usize]) -> AnySamples {
+    match samples {
+        AnySamples::F32(s) => s.gather(rows).into(),
+        AnySamples::F64(s) => s.gather(rows).into(),
+    }
+}
+
+/// Cholesky factor of the matrix `entry` with this diagonal, row after row; rows that depend on earlier ones are left out.
+/// Returns the rows kept and L.
+fn root_of(
+    diagonal: &[f64],
+    entry: impl Fn(usize, usize) -> f64,
+    watch: &Watch,
+) -> Result<(Vec<usize>, Matrix<f64>)> {
+    let mut kept: Vec<usize> = Vec::new();
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for (i, own) in diagonal.iter().enumerate() {
+        watch.check()?;
+        let mut row = Vec::with_capacity(kept.len() + 1);
+        for (j, earlier) in rows.iter().enumerate() {
+            row.push((entry(i, kept[j]) - dot(&earlier[..j], &row)) / earlier[j]);
+        }
+        let pivot = own - dot(&row, &row);
+        if pivot > LEAST_PIVOT * own {
+            row.push(pivot.sqrt());
+            rows.push(row);
+            kept.push(i);
+        }
+    }
+    if kept.is_empty() {
+        return Err(Error::data(
+            format!("{} landmarks, none with k(z,z) > 0", diagonal.len()),
+            "at least one landmark must be different from zero in feature space",
+            "Choose other landmarks or another kernel",
+        ));
+    }
+    let m = kept.len();
+    let mut root = Matrix::zeros(m, m);
+    rows.iter().enumerate().for_each(|(i, row)| root.view_mut().row_mut(i)[..row.len()].copy_from_slice(row));
+    Ok((kept, root))
+}
+
+/// Σ aᵢbᵢ over the shorter of both, eight running sums so that the compiler can use vectors.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in left.zip(right) {
+        (0..8).for_each(|lane| sums[lane] += x[lane] * y[lane]);
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
+/// The inverse of the block of L on the diagonal from `from` on, transposed.
+fn inverse_transposed(root: &Matrix<f64>, from: usize) -> Matrix<f64> {
+    let width = STEP.min(root.n_rows() - from);
+    let mut out = Matrix::zeros(width, width);
+    for column in 0..width {
+        for i in column..width {
+            let known: f64 = (column..i).map(|j| root[(from + i, from + j)] * out[(column, j)]).sum();
+            let own = f64::from(u8::from(i == column));
+            out[(column, i)] = (own - known) / root[(from + i, from + i)];
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(n: usize) -> Matrix<f64> {
+        Matrix::from_fn(n, 3, |i, j| ((i * 3 + j) as f64 * 1.7).sin() * 2.0)
+    }
+
+    fn kernel() -> Kernel {
+        Kernel::new(&"rbf(gamma=0.4)".parse().unwrap(), 3).unwrap()
+    }
+
+    #[test]
+    fn features_are_the_projection_on_the_landmarks() {
+        let (x, z) = (rows(600), rows(90));
+        let map = LandmarkFeatures::new(kernel(), z.clone().into(), &Watch::default()).unwrap();
+        assert_eq!(map.dimension(), 90);
+        let found = map.rows((&x).into(), 0, &Watch::default()).unwrap();
+        // Landmarks themselves are reproduced: φ̂(z)·φ̂(x) = k(z, x).
+        for (i, j) in [(0, 500), (89, 3), (40, 599), (12, 12)] {
+            let product = dot(found.features.row(i), found.features.row(j));
+            assert!((product - kernel().pair(x.row(i), x.row(j))).abs() < 1e-10);
+        }
+        assert!(found.residuals[..90].iter().all(|r| *r < 1e-10));
+        assert!(found.residuals.iter().all(|r| *r >= 0.0));
+        assert_eq!(found.trace, 600.0);
+        // Coefficients over landmarks give the same linear functions.
+        let w = Matrix::from_fn(90, 2, |i, j| ((i + 5 * j) as f64).cos());
+        let b = map.over_landmarks(&w);
+        for i in [95, 311] {
+            let k: Vec<f64> = (0..90).map(|l| kernel().pair(x.row(i), z.row(l))).collect();
+            for j in 0..2 {
+                let there = dot(found.features.row(i), &w.column(j));
+                assert!((there - dot(&k, &b.column(j))).abs() < 1e-8);
+            }
+        }
+    }
+
+    #[test]
+    fn dependent_landmarks_are_left_out() {
+        let mut z = rows(10);
+        (0..3).for_each(|j| z[(7, j)] = z[(2, j)]);
+        let map = LandmarkFeatures::new(kernel(), z.into(), &Watch::default()).unwrap();
+        assert_eq!(map.dimension(), 9);
+        let zeros = Matrix::<f64>::zeros(4, 3);
+        let linear = Kernel::new(&"linear".parse().unwrap(), 3).unwrap();
+        assert!(LandmarkFeatures::new(linear, zeros.into(), &Watch::default()).is_err());
+    }
+
+    #[test]
+    fn columns_of_a_gram_matrix_give_the_same_features() {
+        let x = rows(40);
+        let gram = kernel().matrix((&x).into(), (&x).into());
+        let chosen = [3, 8, 30];
+        let corner = Matrix::from_fn(3, 3, |i, j| gram[(chosen[i], chosen[j])]);
+        let by_columns = LandmarkFeatures::of_columns(&chosen, &corner, 40, &Watch::default()).unwrap();
+        let z = Matrix::from_fn(3, 3, |i, j| x[(chosen[i], j)]);
+        let by_rows = LandmarkFeatures::new(kernel(), z.into(), &Watch::default()).unwrap();
+        let a = by_columns.rows((&gram).into(), 0, &Watch::default()).unwrap();
+        let b = by_rows.rows((&x).into(), 0, &Watch::default()).unwrap();
+        let close = |x: &[f64], y: &[f64]| x.iter().zip(y).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(close(a.features.as_slice(), b.features.as_slice()));
+        assert!(close(&a.residuals, &b.residuals));
+    }
+}

@@ -1,0 +1,139 @@
+//! A fitted kernel PCA.
+
+use crate::data::AnyPoints;
+use crate::eigen::{Certificate, SolveStats};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::model::{Plan, Projection, Route};
+use crate::progress::Watch;
+use std::sync::Arc;
+
+/// A fitted kernel PCA: scores of the samples, projection of new rows, and the account of how it was found.
+#[derive(Clone, Debug)]
+pub struct FittedKernelPca {
+    pub(super) projection: Projection,
+    pub(super) eigenvalues: Vec<f64>,
+    pub(super) centered_trace: f64,
+    pub(super) certificate: Certificate,
+    pub(super) stats: SolveStats,
+    pub(super) plan: Plan,
+    pub(super) warnings: Vec<String>,
+    pub(super) column_names: Vec<String>,
+    /// Scores of the samples, when the coefficients do not give them.
+    pub(super) scores: Option<Matrix<f64>>,
+    pub(super) engine: Arc<dyn Engine>,
+}
+
+impl FittedKernelPca {
+    /// Components kept; may be fewer than asked for, see [`FittedKernelPca::warnings`].
+    pub fn n_components(&self) -> usize {
+        self.eigenvalues.len()
+    }
+
+    /// Samples it was fitted on.
+    pub fn n_samples(&self) -> usize {
+        self.plan.n_samples
+    }
+
+    /// Eigenvalues nλ of K_c, largest first.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// Variances λ along the axes: magnitudes of the eigenvalues of K_c divided by n.
+    pub fn variances(&self) -> Vec<f64> {
+        self.eigenvalues.iter().map(|v| v.abs() / self.n_samples() as f64).collect()
+    }
+
+    /// tr(K_c): the total variance in feature space times n, exact. For a repaired kernel whose eigenvalues are all known it is
+    /// their sum after the repair. For a low-rank fit it is the largest that it can be; [`FittedKernelPca::certify`] makes it
+    /// exact.
+    pub fn total(&self) -> f64 {
+        self.centered_trace
+    }
+
+    /// Share of the total variance in feature space that each component holds.
+    pub fn explained_variance_ratio(&self) -> Vec<f64> {
+        self.eigenvalues.iter().map(|v| v.abs() / self.centered_trace).collect()
+    }
+
+    /// α: coefficients of the axes over samples, α = β/√(nλ), (K6); over landmarks or features when the fit went through them.
+    pub fn coefficients(&self) -> &Matrix<f64> {
+        &self.projection.coefficients
+    }
+
+    /// Scores of the samples, one row each: U|nλ|^(1/2), which is A·nλ.
+    ///
+    /// # Errors
+    /// When the fit went through landmarks or features and the samples were not in memory, or the model was loaded from a
+    /// file: it does not hold its samples then.
+    pub fn scores(&self) -> Result<Matrix<f64>> {
+        if let Some(scores) = &self.scores {
+            return Ok(scores.clone());
+        }
+        if self.plan.route != Route::Dual {
+            return Err(Error::model(
+                "a model that does not hold its samples",
+                "scores of the samples need the samples",
+                "Transform the samples with the model",
+            ));
+        }
+        let a = &self.projection.coefficients;
+        Ok(Matrix::from_fn(a.n_rows(), a.n_cols(), |i, j| a[(i, j)] * self.eigenvalues[j]))
+    }
+
+    /// Scores of new rows, centred as the samples were, (K9). With a precomputed kernel each row holds k(x, samples).
+    ///
+    /// Cost: n_new·n·(2d + 2k) flops; memory a few tiles for each thread.
+    ///
+    /// # Errors
+    /// When rows have another number of columns, or entries that the kernel cannot take.
+    pub fn transform<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Matrix<f64>> {
+        self.transform_watched(x, &Watch::default())
+    }
+
+    /// As [`FittedKernelPca::transform`], observed and cancellable.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::transform`], and cancellation.
+    pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.projection.project(&*self.engine, x.into(), watch)
+    }
+
+    /// y(x) = lift(x)ᵀA − c.
+    pub fn projection(&self) -> &Projection {
+        &self.projection
+    }
+
+    /// What was decided and why.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What the residuals prove.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// What the solve took.
+    pub fn stats(&self) -> SolveStats {
+        self.stats
+    }
+
+    /// Sentences a person should read before using the scores.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Names of the input columns; empty when none were given.
+    pub fn column_names(&self) -> &[String] {
+        &self.column_names
+    }
+
+    /// Runs later transforms there.
+    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = engine;
+        self
+    }
+}

@@ -1,0 +1,291 @@
+//! The primal recipe: moments of features, read a piece at a time, and their leading axes.
+
+use crate::data::{AnyPoints, AnySamples, RowSource};
+use crate::eigen::{
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, Whole, fix_signs,
+    rank_threshold,
+};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::linalg::{Onto, combine, inner};
+use crate::low_rank::{
+    Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot,
+};
+use crate::matrix::Matrix;
+use crate::model::{Lift, Projection};
+use crate::moments::Partial;
+use crate::operator::Explicit;
+use crate::progress::Watch;
+use rayon::prelude::*;
+
+/// Up to this many features all axes are computed directly.
+const DENSE_FEATURES: usize = 320;
+/// Relative residual of axes that are computed iteratively.
+const AXIS_TOLERANCE: f64 = 1e-12;
+/// Steps after which all axes are computed directly after all.
+const MOST_STEPS: usize = 60;
+
+/// Features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
+#[derive(Clone, Debug)]
+pub(crate) enum Features {
+    Landmarks(LandmarkFeatures),
+    Map(Kernel, FeatureMap),
+}
+
+impl Features {
+    /// Columns that a row must have.
+    pub(crate) fn n_cols(&self) -> usize {
+        match self {
+            Self::Landmarks(map) => match map.against() {
+                Against::Rows { landmarks, .. } => landmarks.n_cols(),
+                Against::Columns { n_samples, .. } => *n_samples,
+            },
+            Self::Map(_, map) => map.n_features(),
+        }
+    }
+
+    fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Self::Landmarks(map) => match map.against() {
+                Against::Rows { kernel, .. } => Some(kernel),
+                Against::Columns { .. } => None,
+            },
+            Self::Map(kernel, _) => Some(kernel),
+        }
+    }
+
+    pub(crate) fn kernel_name(&self) -> String {
+        self.kernel().map_or_else(|| "precomputed".into(), Kernel::to_string)
+    }
+
+    pub(crate) fn check_points(&self, x: AnyPoints<'_>) -> Result<()> {
+        self.kernel().map_or_else(|| x.check(), |kernel| kernel.check_points(x))
+    }
+
+    /// Whether two sets of features are the same: kernel and landmarks agree.
+    pub(crate) fn same_as(&self, other: &Features) -> bool {
+        let places = |features: &Features| match features {
+            Self::Landmarks(map) => match map.against() {
+                Against::Rows { landmarks, .. } => Some(landmarks.points().to_dense::<f64>()),
+                Against::Columns { .. } => None,
+            },
+            Self::Map(..) => None,
+        };
+        self.kernel_name() == other.kernel_name()
+            && self.dimension() == other.dimension()
+            && places(self) == places(other)
+    }
+
+    /// The error of random features on pairs of these rows; `None` for features whose error is known otherwise.
+    pub(crate) fn sampled_error(&self, rows: &AnySamples, seed: u64) -> Result<Option<SampledError>> {
+        match self {
+            Self::Map(kernel, map) if map.kind() != FeatureKind::Exact => {
+                map.sampled_error(kernel, rows.points(), seed).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        match self {
+            Self::Landmarks(map) => map.dimension(),
+            Self::Map(_, map) => map.dimension(),
+        }
+    }
+
+    /// Features of rows, the first of which is row `first_row` of all.
+    pub(crate) fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        match self {
+            Self::Landmarks(map) => map.rows(x, first_row, watch),
+            Self::Map(_, map) => {
+                watch.check()?;
+                let features = map.apply(x)?;
+                check_finite(&features, first_row)?;
+                let trace = features.as_slice().par_chunks(1 << 16).map(|piece| dot(piece, piece)).collect::<Vec<_>>();
+                Ok(FeatureRows { residuals: Vec::new(), trace: trace.iter().sum(), features })
+            }
+        }
+    }
+
+    /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift, signs fixed on the coefficients.
+    fn projection(&self, axes: &Matrix<f64>, mean: &[f64]) -> Projection {
+        let (lift, mut coefficients) = match self {
+            Self::Landmarks(map) => {
+                let over_landmarks = map.over_landmarks(axes);
+                match map.against() {
+                    Against::Rows { kernel, landmarks } => {
+                        let lift = Lift::Kernel { kernel: kernel.clone(), samples: landmarks.clone() };
+                        (lift, over_landmarks)
+                    }
+                    Against::Columns { chosen, n_samples } => {
+                        let mut all = Matrix::zeros(*n_samples, axes.n_cols());
+                        for (row, at) in chosen.iter().enumerate() {
+                            all.view_mut().row_mut(*at).copy_from_slice(over_landmarks.row(row));
+                        }
+                        (Lift::Precomputed { n_samples: *n_samples }, all)
+                    }
+                }
+            }
+            Self::Map(kernel, map) => {
+                (Lift::Features { kernel: kernel.clone(), map: map.clone() }, axes.clone())
+            }
+        };
+        let before = coefficients.clone();
+        fix_signs(&mut coefficients);
+        let turned = |j: usize| (0..before.n_rows()).any(|i| before[(i, j)] != coefficients[(i, j)]);
+        let offset = (0..axes.n_cols()).map(|j| {
+            let along: f64 = mean.iter().enumerate().map(|(i, m)| m * axes[(i, j)]).sum();
+            if turned(j) { -along } else { along }
+        });
+        Projection { offset: offset.collect(), lift, coefficients }
+    }
+}
+
+fn check_finite(features: &Matrix<f64>, first_row: usize) -> Result<()> {
+    let at = features.as_slice().iter().position(|x| !x.is_finite());
+    at.map_or(Ok(()), |at| {
+        Err(Error::data(
+            format!("row {} has features that are not finite", first_row + at / features.n_cols() + 1),
+            "features must stay within double precision",
+            "Look for entries of extreme size in that row, or change the kernel's parameters",
+        ))
+    })
+}
+
+/// The moments of all rows, and Σ k(x,x).
+#[derive(Clone, Debug)]
+pub(crate) struct Accumulated {
+    pub(crate) partial: Partial,
+    pub(crate) trace: f64,
+}
+
+/// Reads all rows once, from the first on.
+pub(crate) fn accumulate(
+    features: &Features,
+    source: &mut dyn RowSource,
+    chunk_rows: usize,
+    (engine, watch): (&dyn Engine, &Watch),
+) -> Result<Accumulated> {
+    let total = source.n_rows()?;
+    source.rewind()?;
+    let mut sum = Accumulated { partial: Partial::empty(features.dimension()), trace: 0.0 };
+    loop {
+        let at = sum.partial.count() as usize;
+        watch.step("moments of features", at, total)?;
+        let more = source.next_rows(chunk_rows, &mut |rows| {
+            features.check_points(rows)?;
+            let mut result = Ok(());
+            engine.run(&mut || {
+                result = features.rows(rows, at, watch).and_then(|found| {
+                    sum.trace += found.trace;
+                    let left = found.residuals.iter().sum();
+                    sum.partial.merge(&Partial::of_rows(found.features.view(), left))
+                });
+            });
+            result
+        })?;
+        if !more {
+            return Ok(sum);
+        }
+    }
+}
+
+/// Leading axes of features.
+#[derive(Clone, Debug)]
+pub(crate) struct Axes {
+    /// Eigenvalues of M₂, largest first: nλ̂.
+    pub(crate) values: Vec<f64>,
+    /// The eigenvalue after the last, when it is known.
+    pub(crate) next: Option<f64>,
+    /// Bound on the rounding error of the eigenvalues.
+    pub(crate) rounding: f64,
+    /// ‖K_c u − θu‖ of the eigenvector over samples that belongs to each axis.
+    residuals: Vec<f64>,
+    /// ‖M₂‖²_F.
+    squared_norm: f64,
+    pub(crate) projection: Projection,
+}
+
+impl Axes {
+    /// What follows when the features give the kernel exactly, and tr(K_c) is `trace`.
+    pub(crate) fn certificate(&self, trace: f64) -> Certificate {
+        let pairs = EigenPairs {
+            values: self.values.clone(),
+            vectors: Matrix::zeros(0, self.values.len()),
+            residuals: self.residuals.clone(),
+            next: self.next,
+            all: None,
+            stats: SolveStats::default(),
+        };
+        let whole = Whole { trace, squared_norm: Some(self.squared_norm), valid: true };
+        Certificate::new(&pairs, self.rounding).bounded_by(&pairs, whole)
+    }
+}
+
+/// ‖K_c u − λu‖ = ‖F_c(M₂w − λw)‖/√λ for u = F_c·w/√λ: the residual over samples from moments alone.
+fn residuals_over_samples(scatter: &Matrix<f64>, axes: &Matrix<f64>, values: &[f64]) -> Vec<f64> {
+    let mut rest = Matrix::zeros(axes.n_rows(), axes.n_cols());
+    combine(rest.view_mut(), Onto::Replace, 1.0, scatter.view(), axes.view());
+    for i in 0..axes.n_rows() {
+        let row = rest.view_mut();
+        { row }.row_mut(i).iter_mut().zip(axes.row(i)).zip(values).for_each(|((r, w), v)| *r -= v * w);
+    }
+    let mut product = Matrix::zeros(axes.n_rows(), axes.n_cols());
+    combine(product.view_mut(), Onto::Replace, 1.0, scatter.view(), rest.view());
+    let squares = inner(rest.view(), product.view());
+    values.iter().enumerate().map(|(j, v)| (squares[(j, j)].max(0.0) / v).sqrt()).collect()
+}
+
+/// Eigenvectors of the scatter matrix M₂, and the projection on them, (K34).
+///
+/// Cost: 9m³ flops for few features, about 100·m²k for many.
+pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Watch) -> Result<Axes> {
+    let partial = &sum.partial;
+    let m = partial.dimension();
+    if partial.count() < 2 {
+        return Err(Error::data(
+            format!("{} row(s)", partial.count()),
+            "centring leaves nothing of fewer than 2",
+            "Give more rows",
+        ));
+    }
+    let how = SolveOptions {
+        deflate: None,
+        sketch: None,
+        tolerance: AXIS_TOLERANCE,
+        norm_bound: partial.scatter().as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),
+        max_passes: MOST_STEPS,
+        verify: false,
+        seed: 0,
+        watch,
+    };
+    let operator = Explicit(partial.scatter());
+    let direct = || Dense { by_magnitude: false }.largest(&operator, k.min(m), &how);
+    let pairs = if m <= DENSE_FEATURES || k.saturating_mul(5) >= m {
+        direct()?
+    } else {
+        match Davidson.largest(&operator, k, &how) {
+            Err(Error::NotConverged { .. }) => direct()?,
+            other => other?,
+        }
+    };
+    let largest = pairs.values.first().copied().unwrap_or(0.0);
+    let rounding = 32.0 * f64::EPSILON * (sum.trace + partial.trace());
+    let threshold = rank_threshold(m, largest, sum.trace, f64::EPSILON / 2.0);
+    let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
+    if rank == 0 {
+        return Err(Error::data(
+            format!("features whose largest eigenvalue is {largest:.1e}"),
+            format!("at least one must exceed rounding ({threshold:.1e})"),
+            "All samples look the same to this kernel: check for constant columns, or change its parameters",
+        ));
+    }
+    let next = pairs.values.get(rank).copied().or(pairs.next);
+    let axes = pairs.vectors.view().first_columns(rank).to_matrix();
+    let values = pairs.values[..rank].to_vec();
+    let residuals = residuals_over_samples(partial.scatter(), &axes, &values);
+    let projection = features.projection(&axes, partial.mean());
+    let squared_norm = how.norm_bound * how.norm_bound;
+    Ok(Axes { values, next, rounding, residuals, squared_norm, projection })
+}

@@ -1,0 +1,184 @@
+//! Plans of fits through features: how many fit, how many rows at a time, and why.
+
+use super::{Request, allowance, block};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gram::Storage;
+use crate::low_rank::{Approximation, LowRank, Rank};
+use crate::model::{Plan, Route, Solver, human_bytes};
+
+/// Rows whose features are held at a time.
+pub(crate) const CHUNK_ROWS: usize = 8192;
+/// Fewest rows at a time that make sense.
+const FEWEST_ROWS: usize = 64;
+/// Most landmarks that are tried when their number is to be found.
+const MOST_LANDMARKS: usize = 4096;
+/// Landmarks of a fit that goes this way because the exact one does not fit.
+const FALLBACK_LANDMARKS: usize = 1000;
+/// Rows for each landmark that landmarks are chosen from.
+const ROWS_PER_LANDMARK: usize = 20;
+/// Fewest rows that landmarks are chosen from, if there are as many.
+const FEWEST_SAMPLE_ROWS: usize = 10_000;
+/// Rows on whose pairs the error of random features is estimated.
+const ERROR_ROWS: usize = 2_000;
+
+/// Sizes of a fit through features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sizes {
+    rank: usize,
+    sample_rows: usize,
+    chunk_rows: usize,
+}
+
+impl Sizes {
+    /// As planned for `rank` features within `allowed` bytes: fewer rows at a time when memory is short.
+    fn new(rank: usize, approximation: Option<Approximation>, request: &Request<'_>, allowed: u64) -> Self {
+        let (n, d) = (request.n_samples, request.n_features);
+        let per_row = 8 * (2 * rank + 2 * d) as u128;
+        let chunk = (u128::from(allowed) / 4 / per_row.max(1)).min(CHUNK_ROWS as u128) as usize;
+        let wanted = match approximation {
+            Some(Approximation::Pivoted | Approximation::KMeans) => {
+                (ROWS_PER_LANDMARK * rank).max(FEWEST_SAMPLE_ROWS)
+            }
+            Some(Approximation::Uniform) => rank,
+            Some(Approximation::Fourier | Approximation::TensorSketch) => ERROR_ROWS,
+            Some(Approximation::Given | Approximation::Growing) | None => 0,
+        };
+        let held = if approximation == Some(Approximation::Pivoted) { rank + d } else { d };
+        let most = (u128::from(allowed) / 2 / (8 * held.max(1)) as u128).min(n as u128) as usize;
+        let least = if wanted == 0 { 0 } else { rank.min(n) };
+        Self { rank, sample_rows: wanted.min(most).max(least).min(n), chunk_rows: chunk.max(FEWEST_ROWS).min(n.max(1)) }
+    }
+
+    /// Moments and their eigenvectors, the rows in hand with their features, the sample and its factor, the scores.
+    fn bytes(&self, approximation: Option<Approximation>, request: &Request<'_>) -> u128 {
+        let factor = if approximation == Some(Approximation::Pivoted) { self.rank } else { 0 };
+        let scores = if request.in_memory { request.n_components } else { 0 };
+        let source = if request.in_memory { 0 } else { 2 * request.n_features };
+        block(self.rank, 5 * self.rank)
+            + block(self.chunk_rows, 2 * self.rank + source)
+            + block(self.sample_rows, factor + request.n_features)
+            + block(request.n_samples, scores)
+    }
+}
+
+/// The largest rank up to `most` that fits into `allowed` bytes.
+fn largest_rank(
+    most: usize,
+    approximation: Option<Approximation>,
+    request: &Request<'_>,
+    allowed: u64,
+) -> usize {
+    let fits = |rank: usize| {
+        Sizes::new(rank, approximation, request, allowed).bytes(approximation, request) <= u128::from(allowed)
+    };
+    let (mut low, mut high) = (0, most + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// How many landmarks fit beside what else a low-rank fit needs; what an exact fit that does not fit can fall back on.
+pub(super) fn landmarks_that_fit(request: &Request<'_>, allowed: u64) -> usize {
+    largest_rank(FALLBACK_LANDMARKS.min(request.n_samples), Some(Approximation::Pivoted), request, allowed)
+}
+
+/// A low-rank fit in place of an exact one that cannot be had.
+pub(super) fn fallback(request: &Request<'_>, engine: &dyn Engine, why: String) -> Result<Plan> {
+    let (allowed, _) = allowance(request.memory_limit, engine);
+    let rank = landmarks_that_fit(request, allowed).max(1);
+    let mut plan = low_rank(request, &LowRank::pivoted(Rank::Exactly(rank)), engine)?;
+    plan.reasons.push(why);
+    Ok(plan)
+}
+
+/// A fit by explicit features that give the kernel exactly.
+pub(super) fn primal(request: &Request<'_>, dimension: usize, engine: &dyn Engine) -> Result<Plan> {
+    let (allowed, why) = allowance(request.memory_limit, engine);
+    let sizes = Sizes::new(dimension, None, request, allowed);
+    let mut plan = base(request, engine, allowed, sizes, None)?;
+    plan.route = Route::Primal;
+    plan.reasons = vec![
+        why,
+        format!("the kernel has {dimension} features that can be written down: their moments give the exact answer in one reading"),
+    ];
+    Ok(plan)
+}
+
+/// A fit by landmarks or random features.
+pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine) -> Result<Plan> {
+    how.check()?;
+    let approximation = Some(how.approximation);
+    let (allowed, why) = allowance(request.memory_limit, engine);
+    let n = request.n_samples;
+    let most = if how.approximation.is_random_features() { usize::MAX } else { n };
+    let (rank, reason) = match how.rank {
+        Rank::Exactly(rank) => {
+            let rank = rank.min(most);
+            (rank, format!("{rank} landmarks or features were asked for"))
+        }
+        Rank::UntilShare(share) => {
+            let rank = largest_rank(MOST_LANDMARKS.min(most), approximation, request, allowed);
+            let reason =
+                format!("landmarks or features are added until the error is {share}; at most {rank} fit or make sense");
+            (rank.max(1), reason)
+        }
+    };
+    let sizes = Sizes::new(rank, approximation, request, allowed);
+    let mut plan = base(request, engine, allowed, sizes, approximation)?;
+    plan.route = Route::LowRank;
+    plan.approximation = approximation;
+    plan.reasons = vec![why, reason];
+    if sizes.sample_rows > 0 && sizes.sample_rows < n {
+        plan.reasons.push(format!("landmarks are chosen from {} rows drawn by their number", sizes.sample_rows));
+    }
+    Ok(plan)
+}
+
+fn base(
+    request: &Request<'_>,
+    engine: &dyn Engine,
+    allowed: u64,
+    sizes: Sizes,
+    approximation: Option<Approximation>,
+) -> Result<Plan> {
+    let needed = sizes.bytes(approximation, request);
+    if needed > u128::from(allowed) {
+        let nearest = largest_rank(sizes.rank, approximation, request, allowed);
+        return Err(Error::memory(
+            format!("{} landmarks or features need {}", sizes.rank, human_bytes(needed)),
+            format!("{} are allowed", human_bytes(u128::from(allowed))),
+            match nearest {
+                0 => format!("Allow {}", human_bytes(needed)),
+                m => format!("Allow {}, or use at most {m}", human_bytes(needed)),
+            },
+        ));
+    }
+    Ok(Plan {
+        n_samples: request.n_samples,
+        n_features: request.n_features,
+        n_components: request.n_components,
+        kernel: request.kernel.clone(),
+        route: Route::Primal,
+        approximation: None,
+        rank: sizes.rank,
+        sample_rows: sizes.sample_rows,
+        chunk_rows: sizes.chunk_rows,
+        precision: request.precision.into(),
+        draft: false,
+        storage: Storage::Tiled,
+        solver: Solver::Dense,
+        repair: request.repair,
+        sketch_rank: 0,
+        expected_passes: if sizes.sample_rows > 0 && !request.in_memory { 2 } else { 1 },
+        tolerance: request.tolerance,
+        seed: request.seed,
+        engine: engine.name(),
+        threads: engine.threads(),
+        bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        bytes_allowed: allowed,
+        reasons: Vec::new(),
+    })
+}

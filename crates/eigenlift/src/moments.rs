@@ -1,0 +1,287 @@
+//! Count, mean and scatter of feature rows: partial results that can be merged and taken out again.
+
+use crate::error::{Error, Result};
+use crate::linalg::{Factor, Onto, column_means, gemm, shift_columns};
+use crate::matrix::{MatRef, Matrix};
+use rayon::prelude::*;
+
+/// Columns of a block of the scatter matrix that one thread computes.
+const SCATTER_COLUMNS: usize = 128;
+/// Share of the scatter that must be left after rows are taken out: below it fewer than six digits would remain.
+const LEAST_LEFT: f64 = 1e-10;
+
+/// What a set of feature rows f leaves behind, (K33): their number, mean and scatter M₂ = Σ(f − mean)(f − mean)ᵀ, and the
+/// trace τ of what the features do not hold.
+///
+/// Two of them merge into that of both sets (Chan's formula), and one can be taken out of a larger one exactly. So rows may
+/// come in pieces of any size, from any number of readers.
+///
+/// ```
+/// use eigenlift::{matrix::Matrix, moments::Partial};
+/// let rows = Matrix::from_vec(vec![1.0, 0.0, 3.0, 2.0, 5.0, 1.0, 2.0, 2.0], 4, 2)?;
+/// let whole = Partial::of_rows(rows.view(), 0.0);
+/// let mut parts = Partial::of_rows(rows.view().rows(0..1), 0.0);
+/// parts.merge(&Partial::of_rows(rows.view().rows(1..4), 0.0))?;
+/// assert!((parts.mean()[0] - whole.mean()[0]).abs() < 1e-15);
+/// assert!((parts.scatter()[(0, 1)] - whole.scatter()[(0, 1)]).abs() < 1e-14);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partial {
+    count: u64,
+    mean: Vec<f64>,
+    scatter: Matrix<f64>,
+    residual_trace: f64,
+}
+
+impl Partial {
+    /// No rows yet, of `dimension` features.
+    pub fn empty(dimension: usize) -> Self {
+        Self {
+            count: 0,
+            mean: vec![0.0; dimension],
+            scatter: Matrix::zeros(dimension, dimension),
+            residual_trace: 0.0,
+        }
+    }
+
+    /// Of these rows. `residual_trace` is Σ(k(x,x) − ‖f‖²), what the features leave out of the kernel; 0 when they are exact.
+    ///
+    /// Cost: n·m² flops, half of the full product; memory one copy of the rows.
+    pub fn of_rows(rows: MatRef<'_, f64>, residual_trace: f64) -> Self {
+        let mean = column_means(rows);
+        let mut centred = rows.to_matrix();
+        let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
+        shift_columns(centred.view_mut(), &shift);
+        Self { count: rows.n_rows() as u64, mean, scatter: scatter(centred.view()), residual_trace }
+    }
+
+    /// Number of rows.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Number of features.
+    pub fn dimension(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Mean of the rows.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// M₂ = Σ(f − mean)(f − mean)ᵀ.
+    pub fn scatter(&self) -> &Matrix<f64> {
+        &self.scatter
+    }
+
+    /// τ: what the features leave out of the trace of the kernel matrix.
+    pub fn residual_trace(&self) -> f64 {
+        self.residual_trace
+    }
+
+    /// tr M₂.
+    pub fn trace(&self) -> f64 {
+        (0..self.dimension()).map(|j| self.scatter[(j, j)]).sum()
+    }
+
+    /// Adds the rows of `other`: N = a + b, mean = m_a + δ·b/N, M₂ = A + B + δδᵀ·ab/N with δ = m_b − m_a.
+    ///
+    /// Numerics: sums are not associative, so the order of merging moves the last digits (1e-14 relative); merge in the order
+    /// of the rows for the same bits every time.
+    ///
+    /// # Errors
+    /// When the number of features differs.
+    pub fn merge(&mut self, other: &Partial) -> Result<()> {
+        self.check_dimension(other)?;
+        if other.count == 0 {
+            return Ok(());
+        }
+        let (a, b) = (self.count as f64, other.count as f64);
+        let total = a + b;
+        let delta: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
+        self.add(&other.scatter, 1.0);
+        self.add_outer(&delta, a * b / total);
+        self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * b / total);
+        self.residual_trace += other.residual_trace;
+        self.count += other.count;
+        Ok(())
+    }
+
+    /// Takes out the rows of `other`, which were merged before: the inverse of [`Partial::merge`].
+    ///
+    /// Numerics: exact up to rounding relative to the scatter before. Rows that hold nearly all of it cannot be taken out
+    /// without losing the digits of what remains; that is refused.
+    ///
+    /// # Errors
+    /// When the number of features differs, when more rows are taken out than there are, or when too little would remain.
+    pub fn remove(&mut self, other: &Partial) -> Result<()> {
+        self.check_dimension(other)?;
+        if other.count > self.count {
+            return Err(Error::data(
+                format!("{} rows to take out of {}", other.count, self.count),
+                "rows can be taken out only after they were put in",
+                "Take out the rows that were fitted",
+            ));
+        }
+        if other.count == self.count {
+            *self = Self::empty(self.dimension());
+            return Ok(());
+        }
+        let before = self.trace();
+        let mut rest = self.clone();
+        let (total, b) = (self.count as f64, other.count as f64);
+        let a = total - b;
+        let mean = self.mean.iter().zip(&other.mean).map(|(all, out)| all + (all - out) * b / a);
+        rest.mean = mean.collect();
+        let delta: Vec<f64> = other.mean.iter().zip(&rest.mean).map(|(theirs, own)| theirs - own).collect();
+        rest.add(&other.scatter, -1.0);
+        rest.add_outer(&delta, -a * b / total);
+        rest.residual_trace = (self.residual_trace - other.residual_trace).max(0.0);
+        rest.count -= other.count;
+        if rest.trace() < LEAST_LEFT * before {
+            return Err(Error::data(
+                format!("rows that hold all but {:.1e} of the scatter", (rest.trace() / before).max(0.0)),
+                "what remains must keep some of its digits",
+                "Fit the remaining rows anew",
+            ));
+        }
+        *self = rest;
+        Ok(())
+    }
+
+    /// Appends features that are zero in all rows so far.
+    pub(crate) fn widen(&mut self, dimension: usize) {
+        let old = self.dimension();
+        if dimension <= old {
+            return;
+        }
+        self.mean.resize(dimension, 0.0);
+        let small = std::mem::replace(&mut self.scatter, Matrix::zeros(dimension, dimension));
+        for i in 0..old {
+            self.scatter.view_mut().row_mut(i)[..old].copy_from_slice(small.row(i));
+        }
+    }
+
+    fn check_dimension(&self, other: &Partial) -> Result<()> {
+        if self.dimension() == other.dimension() {
+            return Ok(());
+        }
+        Err(Error::setting(
+            format!("partial results of {} and {} features", self.dimension(), other.dimension()),
+            "they must come from the same landmarks or features",
+            "Fit both parts with the same landmarks",
+        ))
+    }
+
+    fn add(&mut self, other: &Matrix<f64>, factor: f64) {
+        self.scatter.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(s, o)| *s += factor * o);
+    }
+
+    fn add_outer(&mut self, delta: &[f64], factor: f64) {
+        for (i, d) in delta.iter().enumerate() {
+            let weight = factor * d;
+            self.scatter.view_mut().row_mut(i).iter_mut().zip(delta).for_each(|(s, e)| *s += weight * e);
+        }
+    }
+}
+
+/// AᵀA by blocks of columns, those above the diagonal once.
+fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
+    let m = a.n_cols();
+    let block = |b: usize| b * SCATTER_COLUMNS..((b + 1) * SCATTER_COLUMNS).min(m);
+    let blocks = m.div_ceil(SCATTER_COLUMNS);
+    let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|i| (i..blocks).map(move |j| (i, j))).collect();
+    let products: Vec<Matrix<f64>> = pairs
+        .par_iter()
+        .with_max_len(1)
+        .map(|(i, j)| {
+            let (left, right) = (a.columns(block(*i)), a.columns(block(*j)));
+            let mut out = Matrix::zeros(left.n_cols(), right.n_cols());
+            gemm(out.view_mut(), Onto::Replace, 1.0, Factor::Transposed(left), Factor::Plain(right));
+            out
+        })
+        .collect();
+    let mut whole = Matrix::zeros(m, m);
+    for ((i, j), product) in pairs.iter().zip(&products) {
+        for (p, row) in block(*i).enumerate() {
+            for (q, column) in block(*j).enumerate() {
+                whole[(row, column)] = product[(p, q)];
+                whole[(column, row)] = product[(p, q)];
+            }
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(n: usize, m: usize) -> Matrix<f64> {
+        Matrix::from_fn(n, m, |i, j| ((i * 7 + j * 3) as f64 * 0.37).sin() * (j + 1) as f64 + 10.0)
+    }
+
+    fn apart(a: &Partial, b: &Partial) -> f64 {
+        let scale = a.trace();
+        let scatter = a.scatter().as_slice().iter().zip(b.scatter().as_slice());
+        let mean = a.mean().iter().zip(b.mean()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        scatter.map(|(x, y)| (x - y).abs() / scale).fold(mean / 10.0, f64::max)
+    }
+
+    #[test]
+    fn scatter_is_the_plain_sum() {
+        let x = rows(37, 150);
+        let partial = Partial::of_rows(x.view(), 2.5);
+        for (i, j) in [(0, 0), (3, 140), (149, 149), (130, 5)] {
+            let mean = |j: usize| (0..37).map(|r| x[(r, j)]).sum::<f64>() / 37.0;
+            let plain: f64 = (0..37).map(|r| (x[(r, i)] - mean(i)) * (x[(r, j)] - mean(j))).sum();
+            assert!((partial.scatter()[(i, j)] - plain).abs() < 1e-9 * partial.trace());
+            assert_eq!(partial.scatter()[(i, j)], partial.scatter()[(j, i)]);
+        }
+        assert_eq!((partial.count(), partial.residual_trace()), (37, 2.5));
+    }
+
+    #[test]
+    fn any_split_gives_the_same_and_taking_out_inverts_merging() {
+        let x = rows(101, 9);
+        let whole = Partial::of_rows(x.view(), 1.01);
+        for size in [1, 7, 50, 101] {
+            let mut sum = Partial::empty(9);
+            for from in (0..101).step_by(size) {
+                let to = (from + size).min(101);
+                sum.merge(&Partial::of_rows(x.view().rows(from..to), 0.01 * (to - from) as f64)).unwrap();
+            }
+            assert!(apart(&whole, &sum) < 1e-13, "{size}");
+            assert!((sum.residual_trace() - 1.01).abs() < 1e-12);
+        }
+        let mut rest = whole.clone();
+        rest.remove(&Partial::of_rows(x.view().rows(60..101), 0.41)).unwrap();
+        assert!(apart(&Partial::of_rows(x.view().rows(0..60), 0.6), &rest) < 1e-13);
+        assert_eq!(rest.count(), 60);
+        rest.remove(&Partial::of_rows(x.view().rows(0..60), 0.6)).unwrap();
+        assert_eq!(rest, Partial::empty(9));
+    }
+
+    #[test]
+    fn what_cannot_be_taken_out_is_refused_and_nothing_changes() {
+        let mut x = rows(50, 3);
+        (0..3).for_each(|j| x[(49, j)] *= 1e9);
+        let whole = Partial::of_rows(x.view(), 0.0);
+        let mut rest = whole.clone();
+        let message = rest.remove(&Partial::of_rows(x.view().rows(49..50), 0.0)).unwrap_err().to_string();
+        assert!(message.contains("Fit the remaining rows anew"), "{message}");
+        assert_eq!(rest, whole);
+        assert!(rest.remove(&Partial::of_rows(rows(51, 3).view(), 0.0)).is_err());
+        assert!(rest.merge(&Partial::empty(4)).is_err());
+    }
+
+    #[test]
+    fn wider_features_are_zero_in_earlier_rows() {
+        let mut partial = Partial::of_rows(rows(20, 2).view(), 0.0);
+        partial.widen(5);
+        let padded = Matrix::from_fn(20, 5, |i, j| if j < 2 { rows(20, 2)[(i, j)] } else { 0.0 });
+        assert!(apart(&partial, &Partial::of_rows(padded.view(), 0.0)) < 1e-14);
+    }
+}

@@ -1,0 +1,378 @@
+//! Low rank: bounds that hold, the same answer however rows are cut, and the way back to exact.
+
+use eigenlift::data::{AnyPoints, AnySamples, RowSource, RowsInMemory};
+use eigenlift::eigen::Grounds;
+use eigenlift::error::{Error, Result};
+use eigenlift::kernel::{Kernel, KernelSpec};
+use eigenlift::low_rank::{Approximation, LowRank, Rank};
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{FittedKernelPca, KernelPca};
+use eigenlift::model::{Route, Solver};
+use eigenlift_testkit::{problems, reference};
+
+const K: usize = 6;
+
+fn rbf() -> KernelSpec {
+    "rbf(gamma=0.03)".parse().unwrap()
+}
+
+fn settings() -> KernelPca {
+    KernelPca::new(K).kernel(rbf())
+}
+
+/// All eigenvalues of K_c that exist, by the direct solver.
+fn spectrum(x: &Matrix<f64>, spec: &KernelSpec) -> Vec<f64> {
+    let all = KernelPca::new(x.n_rows() - 1).kernel(spec.clone()).solver(Solver::Dense);
+    all.fit(x.clone()).unwrap().eigenvalues().to_vec()
+}
+
+fn close(a: &Matrix<f64>, b: &Matrix<f64>, most: f64) -> bool {
+    (a.n_rows(), a.n_cols()) == (b.n_rows(), b.n_cols())
+        && a.as_slice().iter().zip(b.as_slice()).all(|(x, y)| (x - y).abs() <= most)
+}
+
+fn ways(x: &Matrix<f64>) -> Vec<LowRank> {
+    let given = Matrix::from_fn(40, x.n_cols(), |i, j| x[(7 * i, j)] + 0.1);
+    vec![
+        LowRank::pivoted(Rank::Exactly(60)),
+        LowRank::uniform(Rank::Exactly(60)),
+        LowRank::k_means(Rank::Exactly(60)),
+        LowRank::landmarks(given),
+        LowRank::samples((0..50).map(|i| 3 * i).collect()),
+    ]
+}
+
+#[test]
+fn landmark_eigenvalues_are_below_the_true_ones_by_at_most_the_residual_trace() {
+    let x = problems::mixture(400, 8, 1);
+    let exact = spectrum(&x, &rbf());
+    for way in ways(&x) {
+        let model = settings().low_rank(way).fit(x.clone()).unwrap();
+        let certificate = model.certificate();
+        assert_eq!(certificate.bounds.grounds, Grounds::ResidualTrace);
+        let left = certificate.bounds.residual_trace.unwrap();
+        assert!(left > 0.0 && left < 400.0, "{left}");
+        for (i, value) in model.eigenvalues().iter().enumerate() {
+            assert!(*value <= exact[i] * (1.0 + 1e-10), "{i}: {value} above {}", exact[i]);
+            assert!(exact[i] <= value + left, "{i}");
+            let interval = certificate.intervals[i];
+            assert!(interval.low <= exact[i] && exact[i] <= interval.high);
+        }
+        // The whole variance, and what the best axes hold of it, lie within what is said.
+        let total: f64 = exact.iter().sum();
+        assert!(model.total() >= total * (1.0 - 1e-12) && model.total() <= total + left * (1.0 + 1e-12));
+        let explained = certificate.bounds.explained.unwrap();
+        let best = exact[..K].iter().sum::<f64>() / total;
+        assert!(explained.low <= best && best <= explained.high, "{explained:?} {best}");
+        // Scores are those of the projection, centred over all rows, with variance λ̂.
+        let scores = model.scores().unwrap();
+        assert!(close(&scores, &model.transform(&x).unwrap(), 1e-9));
+        for j in 0..K {
+            let mean: f64 = (0..400).map(|i| scores[(i, j)]).sum::<f64>() / 400.0;
+            let square: f64 = (0..400).map(|i| scores[(i, j)].powi(2)).sum();
+            assert!(mean.abs() < 1e-9 && (square / model.eigenvalues()[j] - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn landmarks_give_the_textbook_nystrom() {
+    // F = K_nm·K_mm^(−1/2) in any root; eigenvalues of HFFᵀH do not depend on which.
+    let x = problems::mixture(150, 5, 2);
+    let chosen: Vec<usize> = (0..30).map(|i| 5 * i).collect();
+    let kernel = Kernel::new(&rbf(), 5).unwrap();
+    let gram = kernel.matrix((&x).into(), (&x).into());
+    let corner = Matrix::from_fn(30, 30, |i, j| gram[(chosen[i], chosen[j])]);
+    let (values, vectors) = reference::eigen(&corner);
+    let turned = Matrix::from_fn(150, 30, |i, j| {
+        (0..30).map(|l| gram[(i, chosen[l])] * vectors[(l, j)]).sum::<f64>() / values[j].sqrt()
+    });
+    let back = Matrix::from_fn(30, 150, |i, j| turned[(j, i)]);
+    let approximate = reference::product(&turned, &back);
+    let slow = reference::eigen(&reference::centred(&approximate)).0;
+    let model = settings().low_rank(LowRank::samples(chosen.clone())).fit(x.clone()).unwrap();
+    for j in 0..K {
+        assert!((model.eigenvalues()[j] / slow[j] - 1.0).abs() < 1e-8);
+    }
+    let left: f64 = (0..150).map(|i| gram[(i, i)] - approximate[(i, i)]).sum();
+    assert!((model.certificate().bounds.residual_trace.unwrap() - left).abs() < 1e-8);
+    // The same landmarks of the precomputed matrix.
+    let precomputed = KernelPca::new(K).kernel(KernelSpec::Precomputed);
+    for way in [LowRank::samples(chosen), LowRank::pivoted(Rank::Exactly(40)), LowRank::uniform(Rank::Exactly(40))] {
+        let by_rows = settings().low_rank(way.clone()).fit(x.clone()).unwrap();
+        let by_gram = precomputed.clone().low_rank(way).fit(gram.clone()).unwrap();
+        assert!(close(&by_rows.scores().unwrap(), &by_gram.scores().unwrap(), 1e-8));
+        assert!(close(&by_gram.transform(&gram).unwrap(), &by_gram.scores().unwrap(), 1e-9));
+    }
+    let refused = precomputed.low_rank(LowRank::k_means(Rank::Exactly(5))).fit(gram).unwrap_err().to_string();
+    assert!(refused.contains("precomputed"), "{refused}");
+}
+
+#[test]
+fn rank_auto_adds_landmarks_until_the_share_holds() {
+    let x = problems::mixture(700, 4, 3);
+    for share in [0.1, 0.01] {
+        for way in [LowRank::pivoted, LowRank::uniform, LowRank::k_means] {
+            let model = settings().low_rank(way(Rank::UntilShare(share))).fit(x.clone()).unwrap();
+            let left = model.certificate().bounds.residual_trace.unwrap();
+            assert!(left <= share * 700.0, "{left}");
+            assert!(model.plan().rank < 700, "{}", model.plan().rank);
+        }
+    }
+    let narrow = KernelPca::new(2).kernel("rbf(gamma=50)".parse().unwrap());
+    let limited = narrow.low_rank(LowRank::pivoted(Rank::UntilShare(0.001))).memory_limit(3 << 20);
+    match limited.fit(x) {
+        Err(Error::NotConverged { residual, tolerance, .. }) => assert!(residual > tolerance),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn random_features_say_that_nothing_is_proved() {
+    let x = problems::mixture(500, 5, 4);
+    let exact = spectrum(&x, &rbf());
+    let model = settings().low_rank(LowRank::fourier(Rank::Exactly(2000))).fit(x.clone()).unwrap();
+    let certificate = model.certificate();
+    assert_eq!(certificate.bounds.grounds, Grounds::SampledPairs);
+    assert!(certificate.intervals.is_empty() && certificate.bounds.residual_trace.is_none());
+    let error = certificate.bounds.sampled_error.unwrap();
+    assert!(error > 1e-4 && error < 0.1, "{error}");
+    assert!((model.eigenvalues()[0] / exact[0] - 1.0).abs() < 0.1);
+    assert!(close(&model.scores().unwrap(), &model.transform(&x).unwrap(), 1e-10));
+    let auto = settings().low_rank(LowRank::fourier(Rank::UntilShare(0.05))).fit(x.clone()).unwrap();
+    assert!(auto.certificate().bounds.sampled_error.unwrap() <= 0.05);
+    let polynomial: KernelSpec = "polynomial(degree=2,gamma=0.1)".parse().unwrap();
+    let exact = spectrum(&x, &polynomial);
+    let sketched = KernelPca::new(3).kernel(polynomial).low_rank(LowRank::tensor_sketch(Rank::Exactly(1500)));
+    let model = sketched.fit(x).unwrap();
+    assert!((model.eigenvalues()[0] / exact[0] - 1.0).abs() < 0.2);
+}
+
+/// Rows in pieces of a fixed size, whatever is asked for.
+struct Cut<'a>(RowsInMemory<'a>, usize);
+
+impl RowSource for Cut<'_> {
+    fn n_cols(&self) -> usize {
+        self.0.n_cols()
+    }
+    fn n_rows(&mut self) -> Result<usize> {
+        self.0.n_rows()
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.0.rewind()
+    }
+    fn next_rows(&mut self, most: usize, visit: &mut dyn FnMut(AnyPoints<'_>) -> Result<()>) -> Result<bool> {
+        self.0.next_rows(most.min(self.1), visit)
+    }
+}
+
+#[test]
+fn the_result_does_not_depend_on_how_rows_are_cut() {
+    let x = problems::mixture(900, 6, 5);
+    // The median too is found by global row index.
+    let settings = KernelPca::new(4).kernel(KernelSpec::default());
+    for way in
+        [LowRank::pivoted(Rank::Exactly(80)), LowRank::growing(0.3, 100), LowRank::fourier(Rank::Exactly(200))]
+    {
+        let settings = settings.clone().low_rank(way);
+        let whole = settings.fit(x.clone()).unwrap();
+        for size in [1, 37, 500, 5000] {
+            let mut source = Cut(RowsInMemory::new(&x), size);
+            let model = settings.fit_source(&mut source).unwrap();
+            assert_eq!(model.plan().kernel, whole.plan().kernel);
+            assert_eq!(model.n_samples(), 900);
+            let (a, b) = (model.transform(&x).unwrap(), whole.scores().unwrap());
+            assert!(close(&a, &b, 1e-10 * whole.eigenvalues()[0].sqrt() * 100.0), "{size}");
+            for (v, w) in model.eigenvalues().iter().zip(whole.eigenvalues()) {
+                assert!((v / w - 1.0).abs() < 1e-10);
+            }
+            assert!(model.scores().is_err());
+        }
+    }
+}
+
+#[test]
+fn growing_landmarks_carry_the_bound_on_roots() {
+    let x = problems::mixture(500, 5, 6);
+    let exact = spectrum(&x, &rbf());
+    for (novelty, most) in [(0.2, 500), (0.02, 500), (0.05, 20)] {
+        let model = settings().low_rank(LowRank::growing(novelty, most)).fit(x.clone()).unwrap();
+        let bounds = model.certificate().bounds;
+        assert_eq!(bounds.grounds, Grounds::Novelty);
+        let slack = bounds.residual_trace.unwrap().sqrt();
+        assert!(model.plan().rank <= most);
+        for (i, value) in model.eigenvalues().iter().enumerate() {
+            assert!((exact[i].sqrt() - value.sqrt()).abs() <= slack, "{i}");
+            let interval = model.certificate().intervals[i];
+            assert!(interval.low <= exact[i] && exact[i] <= interval.high);
+        }
+        let warned = model.warnings().iter().any(|w| w.contains("that grew leave out"));
+        assert_eq!(warned, bounds.residual_trace.unwrap() > 0.1 * 500.0);
+    }
+}
+
+#[test]
+fn parts_merge_and_rows_can_be_taken_out() {
+    let x = problems::mixture(300, 5, 7);
+    let landmarks = Matrix::from_fn(40, 5, |i, j| x[(5 * i, j)]);
+    let rows = |range: std::ops::Range<usize>| AnyPoints::from(&x).rows(range);
+    let fresh = || settings().stream(landmarks.clone()).unwrap();
+    let whole = settings().low_rank(LowRank::landmarks(landmarks.clone())).fit(x.clone()).unwrap();
+    let mut first = fresh();
+    first.partial_fit(rows(0..120)).unwrap();
+    let mut second = fresh();
+    (120..300).step_by(17).for_each(|at| second.partial_fit(rows(at..(at + 17).min(300))).unwrap());
+    first.merge(&second).unwrap();
+    let merged = first.finish().unwrap();
+    assert!(close(&merged.transform(&x).unwrap(), &whole.scores().unwrap(), 1e-9));
+    first.remove(rows(120..300)).unwrap();
+    let mut alone = fresh();
+    alone.partial_fit(rows(0..120)).unwrap();
+    let (a, b) = (first.finish().unwrap(), alone.finish().unwrap());
+    assert_eq!((a.n_samples(), first.n_rows()), (120, 120));
+    assert!(close(&a.transform(&x).unwrap(), &b.transform(&x).unwrap(), 1e-9));
+    let mut other = settings().stream(Matrix::from_fn(40, 5, |i, j| x[(3 * i, j)])).unwrap();
+    other.partial_fit(rows(0..10)).unwrap();
+    assert!(first.merge(&other).unwrap_err().to_string().contains("same landmarks"));
+    assert!(first.partial_fit(&Matrix::<f64>::zeros(2, 4)).is_err());
+    let mut growing = settings().stream_growing(5, 0.1, 50).unwrap();
+    growing.partial_fit(rows(0..50)).unwrap();
+    assert!(growing.remove(rows(0..10)).unwrap_err().to_string().contains("grow"));
+    assert!(settings().stream_growing(5, 1.5, 50).is_err());
+    assert!(fresh().finish().unwrap_err().to_string().contains("0 row(s)"));
+}
+
+#[test]
+fn few_explicit_features_are_used_and_give_the_exact_answer() {
+    let x = problems::mixture(1500, 3, 8);
+    for spec in ["polynomial(degree=2,gamma=0.5)", "linear", "map(x1, x2*x3, sin(x2))", "2*linear"] {
+        let settings = KernelPca::new(3).kernel(spec.parse().unwrap()).tolerance(1e-10);
+        let primal = settings.fit(x.clone()).unwrap();
+        let dual = settings.clone().solver(Solver::Davidson).fit(x.clone()).unwrap();
+        assert_eq!((primal.plan().route, dual.plan().route), (Route::Primal, Route::Dual));
+        for j in 0..primal.n_components() {
+            assert!((primal.eigenvalues()[j] / dual.eigenvalues()[j] - 1.0).abs() < 1e-9, "{spec}");
+            let (a, b) = (primal.scores().unwrap().column(j), dual.scores().unwrap().column(j));
+            let same = |sign: f64| a.iter().zip(&b).all(|(x, y)| (x - sign * y).abs() < 1e-6 * primal.eigenvalues()[0].sqrt());
+            assert!(same(1.0) || same(-1.0), "{spec} {j}");
+        }
+        assert!((primal.total() / dual.total() - 1.0).abs() < 1e-10);
+        assert!(primal.certificate().worst_residual() < 1e-9);
+        assert_eq!(primal.certificate().bounds.grounds, Grounds::Residuals);
+        let mut source = Cut(RowsInMemory::new(&x), 111);
+        let streamed = settings.fit_source(&mut source).unwrap();
+        assert_eq!(streamed.plan().route, Route::Primal);
+        assert!(close(&streamed.transform(&x).unwrap(), &primal.scores().unwrap(), 1e-8));
+    }
+}
+
+#[test]
+fn one_exact_pass_certifies_and_more_refine() {
+    let x = problems::mixture(800, 8, 9);
+    let exact = spectrum(&x, &rbf());
+    let total: f64 = exact.iter().sum();
+    let fit = |way: LowRank| settings().low_rank(way).fit(x.clone()).unwrap();
+    for way in [LowRank::pivoted(Rank::Exactly(150)), LowRank::fourier(Rank::Exactly(1000)), LowRank::growing(0.3, 90)] {
+        let rough = fit(way);
+        let sure = rough.certify(x.clone()).unwrap();
+        assert_eq!(sure.transform(&x).unwrap(), rough.transform(&x).unwrap());
+        assert!((sure.total() / total - 1.0).abs() < 1e-12);
+        let certificate = sure.certificate();
+        assert_eq!(certificate.residuals.len(), K);
+        for (i, interval) in certificate.intervals.iter().enumerate() {
+            assert!(exact.iter().any(|v| interval.low <= *v && *v <= interval.high), "{i}");
+        }
+        for i in 0..certificate.bounds.n_certified {
+            let interval = certificate.intervals[i];
+            assert!(interval.low <= exact[i] * (1.0 + 1e-9) && exact[i] <= interval.high * (1.0 + 1e-9));
+        }
+        let explained = certificate.bounds.explained.unwrap();
+        let best = exact[..K].iter().sum::<f64>() / total;
+        assert!(explained.low <= best && best <= explained.high);
+        let refined = settings().tolerance(1e-9).refine(&rough, x.clone()).unwrap();
+        assert_eq!(refined.plan().route, Route::Dual);
+        assert!(refined.certificate().worst_residual() <= 1e-9);
+        assert!((0..K).all(|i| (refined.eigenvalues()[i] / exact[i] - 1.0).abs() < 1e-9));
+    }
+    // An exact model may be certified anew, and tightened.
+    let model = settings().tolerance(1e-3).fit(x.clone()).unwrap();
+    assert!(model.certify(x.clone()).unwrap().certificate().worst_residual() <= 1e-3);
+    let tight = settings().tolerance(1e-10).refine(&model, x.clone()).unwrap();
+    assert!(tight.certificate().worst_residual() <= 1e-10);
+    // Other rows are refused.
+    let other = problems::mixture(800, 8, 10);
+    let message = fit(LowRank::pivoted(Rank::Exactly(50))).certify(other.clone()).unwrap_err().to_string();
+    assert!(message.contains("very samples"), "{message}");
+    assert!(model.certify(other).is_err());
+    assert!(model.certify(problems::mixture(799, 8, 9)).is_err());
+}
+
+#[test]
+fn a_fast_spectrum_is_certified_by_index() {
+    let x = problems::swiss_roll(600, 1);
+    let spec: KernelSpec = "rbf(gamma=0.002)".parse().unwrap();
+    let exact = spectrum(&x, &spec);
+    let model = KernelPca::new(10).kernel(spec).fit(x).unwrap();
+    let bounds = model.certificate().bounds;
+    assert!(bounds.n_certified >= 5, "{bounds:?}");
+    assert!(bounds.missed.unwrap() >= exact[10]);
+    (0..bounds.n_certified).for_each(|i| assert!((model.eigenvalues()[i] / exact[i] - 1.0).abs() < 1e-9));
+}
+
+#[test]
+fn models_of_every_route_are_saved_and_loaded_bit_for_bit() {
+    let x = problems::mixture(700, 4, 11);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let polynomial: KernelSpec = "polynomial(degree=2,gamma=0.1)".parse().unwrap();
+    let single: AnySamples = Matrix::from_fn(700, 4, |i, j| x[(i, j)] as f32).into();
+    let fits: Vec<FittedKernelPca> = vec![
+        settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(x.clone()).unwrap(),
+        settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(single).unwrap(),
+        settings().low_rank(LowRank::growing(0.2, 90)).fit(x.clone()).unwrap(),
+        settings().low_rank(LowRank::fourier(Rank::Exactly(100))).fit(x.clone()).unwrap(),
+        KernelPca::new(2).kernel(polynomial.clone()).low_rank(LowRank::tensor_sketch(Rank::Exactly(100))).fit(x.clone()).unwrap(),
+        KernelPca::new(2).kernel(polynomial).fit(x.clone()).unwrap(),
+        settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(x.clone()).unwrap().certify(x.clone()).unwrap(),
+    ];
+    for model in fits {
+        model.save(&path).unwrap();
+        let loaded = FittedKernelPca::load(&path).unwrap();
+        assert_eq!(loaded.transform(&x).unwrap(), model.transform(&x).unwrap());
+        assert_eq!(loaded.certificate(), model.certificate());
+        assert_eq!(loaded.plan(), model.plan());
+        assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap());
+    }
+}
+
+#[test]
+fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_nearest() {
+    let x: AnySamples = problems::mixture(20_000, 8, 12).into();
+    let small = settings().memory_limit(20 << 20);
+    let plan = small.plan(&x).unwrap();
+    assert_eq!((plan.route, plan.approximation), (Route::LowRank, Some(Approximation::Pivoted)));
+    assert!(plan.bytes_needed <= 20 << 20);
+    assert!(plan.reasons.iter().any(|r| r.contains("the exact fit does not fit")), "{plan}");
+    let message = small.exact().plan(&x).unwrap_err().to_string();
+    assert!(message.contains("or accept low rank") && message.contains("landmarks fit"), "{message}");
+    let wide = settings().memory_limit(20 << 20).low_rank(LowRank::pivoted(Rank::Exactly(3000)));
+    let message = wide.plan(&x).unwrap_err().to_string();
+    assert!(message.contains("or use at most"), "{message}");
+    for way in [LowRank::pivoted(Rank::Exactly(0)), LowRank::pivoted(Rank::UntilShare(2.0)), LowRank::growing(0.0, 5)] {
+        assert!(settings().low_rank(way).plan(&x).is_err());
+    }
+    let mut source = RowsInMemory::new(x.points());
+    let message = settings().exact().fit_source(&mut source).unwrap_err().to_string();
+    assert!(message.contains("must be in memory"), "{message}");
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    let x = problems::mixture(1500, 6, 13);
+    for way in [LowRank::pivoted(Rank::Exactly(90)), LowRank::k_means(Rank::Exactly(30)), LowRank::fourier(Rank::Exactly(90))] {
+        let one = settings().low_rank(way.clone()).threads(1).fit(x.clone()).unwrap();
+        let two = settings().low_rank(way).threads(3).fit(x.clone()).unwrap();
+        assert_eq!(one.eigenvalues(), two.eigenvalues());
+        assert_eq!(one.scores().unwrap(), two.scores().unwrap());
+    }
+}
