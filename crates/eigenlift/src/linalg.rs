@@ -196,6 +196,14 @@ pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)
     Ok((values, vectors))
 }
 
+/// An orthonormal basis of the columns of a tall matrix of full rank, by Householder's QR in one thread.
+///
+/// Cost: 4·n·p² flops for n rows and p columns.
+pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
+    let q = borrow(a).qr().compute_thin_Q();
+    Matrix::from_fn(q.nrows(), q.ncols(), |i, j| q[(i, j)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

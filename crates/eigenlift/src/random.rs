@@ -17,6 +17,10 @@ pub(crate) enum Purpose {
     Synthetic = 4,
     /// Pairs of rows on which two kernels or a symmetry are compared.
     Probes = 5,
+    /// Frequencies of random Fourier features.
+    Frequencies = 40,
+    /// Buckets and signs of count sketches.
+    Buckets = 41,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

@@ -199,7 +199,7 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
     })
 }
 
-fn known(param: Param) -> Result<f64> {
+pub(crate) fn known(param: Param) -> Result<f64> {
     match param {
         Param::Value(value) => Ok(value),
         Param::Median | Param::OverDimension => Err(Error::kernel(
@@ -211,7 +211,7 @@ fn known(param: Param) -> Result<f64> {
 }
 
 /// γ = 1/(2σ²) = 1/c.
-fn gaussian_rate(width: Width) -> Result<f64> {
+pub(crate) fn gaussian_rate(width: Width) -> Result<f64> {
     let rate = match width {
         Width::Gamma(gamma) => known(gamma)?,
         Width::Sigma(sigma) => 0.5 / known(sigma)?.powi(2),

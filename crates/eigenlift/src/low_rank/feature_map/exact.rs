@@ -1,0 +1,133 @@
+//! Exact finite maps, docs/theory (K32), (K41).
+
+use crate::data::Points;
+use crate::kernel::{Dimension, Formula, KernelSpec, Param, PolynomialMap};
+use crate::matrix::{MatMut, Matrix};
+use crate::real::Real;
+
+/// Degrees above this have factorials beyond the range of numbers.
+const MOST_DEGREE: f64 = 170.0;
+
+/// Parts of φ that stand side by side, each times a number: φ of a₁k₁ + a₂k₂ is \[√a₁·φ₁, √a₂·φ₂\], (K41).
+#[derive(Clone, Debug)]
+pub(super) struct ExactMap {
+    parts: Vec<(f64, Part)>,
+    dimension: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// 1
+    Constant,
+    /// The row itself.
+    Row(usize),
+    Polynomial(PolynomialMap),
+    Formulas(Vec<Formula>),
+}
+
+impl Part {
+    fn dimension(&self) -> usize {
+        match self {
+            Self::Constant => 1,
+            Self::Row(d) => *d,
+            Self::Polynomial(map) => map.dimension(),
+            Self::Formulas(formulas) => formulas.len(),
+        }
+    }
+}
+
+/// Number of features of the exact map, if there is one.
+pub(super) fn dimension(kernel: &KernelSpec, d: usize) -> Option<u128> {
+    kernel.validate().ok()?;
+    if d == 0 { None } else { count(kernel, d) }
+}
+
+fn count(kernel: &KernelSpec, d: usize) -> Option<u128> {
+    match kernel {
+        KernelSpec::Polynomial { gamma, coef0, degree }
+            if !(matches!(gamma, Param::Value(g) if *g > 0.0) && *coef0 >= 0.0 && *degree <= MOST_DEGREE) =>
+        {
+            None
+        }
+        KernelSpec::Map(_) if kernel.max_variable() > d => None,
+        KernelSpec::Linear | KernelSpec::Polynomial { .. } | KernelSpec::Map(_) => {
+            match kernel.dimension(d) {
+                Dimension::Finite(size) => Some(size),
+                _ => None,
+            }
+        }
+        KernelSpec::Scaled(factor, inner) if *factor > 0.0 => count(inner, d),
+        KernelSpec::Sum(parts) => {
+            parts.iter().try_fold(0u128, |total, part| total.checked_add(count(part, d)?))
+        }
+        _ => None,
+    }
+}
+
+impl ExactMap {
+    pub(super) fn new(kernel: &KernelSpec, d: usize, most: usize) -> Option<Self> {
+        if dimension(kernel, d)? > most as u128 {
+            return None;
+        }
+        let mut parts = Vec::new();
+        collect(kernel, d, 1.0, &mut parts)?;
+        let dimension = parts.iter().map(|(_, part)| part.dimension()).sum();
+        Some(Self { parts, dimension })
+    }
+
+    pub(super) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// φ of each row.
+    pub(super) fn fill<T: Real>(&self, x: Points<'_, T>, mut out: MatMut<'_, f64>) {
+        let mut from = 0;
+        for (scale, part) in &self.parts {
+            let columns = from..from + part.dimension();
+            part.fill(x, out.reborrow().columns(columns.clone()));
+            (0..out.n_rows()).for_each(|i| {
+                out.row_mut(i)[columns.clone()].iter_mut().for_each(|v| *v *= scale);
+            });
+            from = columns.end;
+        }
+    }
+}
+
+impl Part {
+    fn fill<T: Real>(&self, x: Points<'_, T>, mut out: MatMut<'_, f64>) {
+        match self {
+            Self::Constant => out.fill(1.0),
+            Self::Row(_) => (0..x.n_rows()).for_each(|i| x.copy_row(i, out.row_mut(i))),
+            Self::Polynomial(map) => out.copy_from(map.apply(x).view()),
+            Self::Formulas(formulas) => {
+                let rows: Matrix<f64> = x.to_dense();
+                for i in 0..x.n_rows() {
+                    let values = formulas.iter().map(|formula| formula.eval(rows.row(i), &[]));
+                    out.row_mut(i).iter_mut().zip(values).for_each(|(v, value)| *v = value);
+                }
+            }
+        }
+    }
+}
+
+/// Appends the parts of `factor` times the kernel.
+fn collect(kernel: &KernelSpec, d: usize, factor: f64, parts: &mut Vec<(f64, Part)>) -> Option<()> {
+    match kernel {
+        KernelSpec::Linear => parts.push((factor.sqrt(), Part::Row(d))),
+        KernelSpec::Polynomial { degree, gamma: Param::Value(gamma), coef0 } if *degree == 1.0 => {
+            parts.push((factor.sqrt() * gamma.sqrt(), Part::Row(d)));
+            if *coef0 > 0.0 {
+                parts.push((factor.sqrt() * coef0.sqrt(), Part::Constant));
+            }
+        }
+        KernelSpec::Polynomial { degree, gamma: Param::Value(gamma), coef0 } => {
+            let map = PolynomialMap::new(d, *degree as u32, *gamma, *coef0).ok()?;
+            parts.push((factor.sqrt(), Part::Polynomial(map)));
+        }
+        KernelSpec::Map(formulas) => parts.push((factor.sqrt(), Part::Formulas(formulas.clone()))),
+        KernelSpec::Scaled(number, inner) => collect(inner, d, factor * number, parts)?,
+        KernelSpec::Sum(terms) => terms.iter().try_for_each(|term| collect(term, d, factor, parts))?,
+        _ => return None,
+    }
+    Some(())
+}
