@@ -21,6 +21,10 @@ pub(crate) enum Purpose {
     Frequencies = 40,
     /// Buckets and signs of count sketches.
     Buckets = 41,
+    /// Centres of clusters.
+    Centres = 42,
+    /// Rows that stand for all.
+    Rows = 43,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.
