@@ -171,7 +171,7 @@ impl Convolver {
         if let Some(first) = self.product.first_mut() {
             first.im = 0.0;
         }
-        if let (true, Some(last)) = (length % 2 == 0, self.product.last_mut()) {
+        if let (true, Some(last)) = (length.is_multiple_of(2), self.product.last_mut()) {
             last.im = 0.0;
         }
         if self.backward.process_with_scratch(&mut self.product, out, &mut self.scratch).is_err() {

@@ -1,5 +1,8 @@
 use super::*;
+use crate::data::Csr;
 use crate::engine::{Cpu, Engine};
+use crate::kernel::Kernel;
+use crate::random::Purpose;
 
 fn spec(text: &str) -> KernelSpec {
     text.parse().unwrap()
@@ -155,7 +158,7 @@ fn the_error_is_sampled_from_different_rows() {
     let map = FeatureMap::fourier(&spec, 3, 400, 1).unwrap();
     let error = map.sampled_error(&kernel, (&x).into(), 1).unwrap();
     assert_eq!(error.pairs, 200 * 199 / 2);
-    // One entry has variance at most 1/D; orthogonal frequencies lower it.
+    // The variance of an entry is at most 2/D = 0.07²; orthogonal frequencies lower it.
     assert!(error.rms > 0.0 && error.rms < 2.0 / 20.0 && error.largest >= error.rms, "{error:?}");
     assert_eq!(error.relative(), error.rms / error.rms_kernel);
     let single = map.sampled_error(&kernel, (&wavy(1, 3)).into(), 1).unwrap();

@@ -47,13 +47,13 @@ fn mean_square(make: impl Fn(u64) -> FourierMap, x: &Matrix<f64>, kernel: &str, 
     total / (seeds as f64 * k.as_slice().len() as f64)
 }
 
-// Four standard errors of a mean over 600 seeds, for six pairs of each kernel.
+// Four standard errors of a mean over 2000 seeds, for six pairs of each kernel.
 #[test]
 fn inner_products_are_the_kernel_on_average() {
     let x = rows(4, 3);
     for kernel in KERNELS {
         let k = exact(kernel, &x);
-        let draws: Vec<Matrix<f64>> = (0..600).map(|seed| gram(&map(kernel, 3, 10, seed), &x)).collect();
+        let draws: Vec<Matrix<f64>> = (0..2000).map(|seed| gram(&map(kernel, 3, 10, seed), &x)).collect();
         for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
             let n = draws.len() as f64;
             let mean = draws.iter().map(|g| g[(i, j)]).sum::<f64>() / n;
