@@ -6,4 +6,4 @@ mod read;
 mod write;
 
 pub(crate) use read::open;
-pub(crate) use write::write;
+pub(crate) use write::create;

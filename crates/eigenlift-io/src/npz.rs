@@ -4,7 +4,7 @@ mod read;
 mod write;
 
 pub(crate) use read::open;
-pub(crate) use write::write;
+pub(crate) use write::create;
 
 /// The member that holds the data, unless another is named.
 const DATA_MEMBER: &str = "X";

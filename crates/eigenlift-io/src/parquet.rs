@@ -5,4 +5,4 @@ mod read;
 mod write;
 
 pub(crate) use read::open;
-pub(crate) use write::write;
+pub(crate) use write::create;

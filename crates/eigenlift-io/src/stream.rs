@@ -25,7 +25,7 @@ use crate::table::{Missing, Table};
 /// - **NPY and NPZ**: `open` reads headers alone. In column order (`fortran_order`) every chunk takes a step through
 ///   the file for each column; where such an array comes through a pipe or is compressed, it is first unpacked into a
 ///   temporary file. An NPZ file with a target that is text is read once by `open`.
-/// - **Parquet**: one page of each column is held besides the chunk.
+/// - **Parquet**: the dictionary and one page of each column are held besides the chunk.
 /// - NPZ and Parquet from standard input are copied into a temporary file.
 /// - [`Missing::Mean`] takes a first pass over the whole table in `open`.
 ///
