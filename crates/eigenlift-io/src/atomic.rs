@@ -95,6 +95,11 @@ impl AtomicFile {
         self.finish().map_err(|error| TableError::unwritable(&self.name, error))
     }
 
+    /// Where the file will appear; `None` for a pipe or a device, which is written directly.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.pending.as_ref().map(|(_, place)| place.as_path())
+    }
+
     fn finish(&mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some((temporary, place)) = &self.pending else { return Ok(()) };

@@ -5,5 +5,5 @@ mod records;
 mod read;
 mod write;
 
-pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use read::open;
+pub(crate) use write::create;

@@ -1,6 +1,12 @@
 //! A table while it is being read: cells come in, a [`Table`](crate::Table) comes out.
 
+mod bulk;
+mod chunk;
 mod finish;
+mod means;
+
+pub(crate) use finish::Layout;
+pub(crate) use means::Means;
 
 use crate::cell::{Content, is_missing};
 use crate::error::{Report, Result, TableError, quoted};
@@ -45,13 +51,26 @@ struct Column {
     first_missing: Option<Spot>,
     /// The cells as written, as long as the column may be text, or is the target.
     cells: Vec<String>,
+    /// The first text, for messages.
+    first_text: String,
+}
+
+/// What a draft is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// All rows, kept until the end.
+    Whole,
+    /// Learning what the columns hold; no text is kept.
+    Survey,
+    /// Chunks of rows whose columns are known; `early` when not all rows were looked at to know them.
+    Chunks { early: bool },
 }
 
 /// A table while it is being read.
 ///
 /// The rows lie in one row-major array with a place for every column that may be data; missing cells and text are NaN
 /// there. Columns that turn out to be text are squeezed out in place at the end, so a file of numbers needs no more
-/// than its numbers.
+/// than its numbers. Rows may be taken out, or forgotten, while more are to come; what is known of the columns stays.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: String,
@@ -59,7 +78,11 @@ pub(crate) struct Draft {
     columns: Vec<Column>,
     slots: Vec<usize>,
     values: Vec<f64>,
+    /// Rows that were taken out before.
+    first_row: usize,
+    /// Rows that are held.
     n_rows: usize,
+    purpose: Purpose,
 }
 
 impl Draft {
@@ -70,6 +93,7 @@ impl Draft {
             n_missing: 0,
             first_missing: None,
             cells: Vec::new(),
+            first_text: String::new(),
         };
         let mut columns: Vec<Column> = names.iter().map(|_| column(Role::Aside)).collect();
         for (slot, &position) in selection.data.iter().enumerate() {
@@ -81,11 +105,14 @@ impl Draft {
             column.role = Role::Target;
         }
         let slots = selection.data.clone();
-        Self { file: file.to_owned(), names, columns, slots, values: Vec::new(), n_rows: 0 }
+        let file = file.to_owned();
+        let purpose = Purpose::Whole;
+        Self { file, names, columns, slots, values: Vec::new(), first_row: 0, n_rows: 0, purpose }
     }
 
-    pub(crate) fn n_rows(&self) -> usize {
-        self.n_rows
+    /// The number that the next row will have, from 0.
+    pub(crate) fn next_row(&self) -> usize {
+        self.first_row + self.n_rows
     }
 
     /// Whether cells of this column are of any use.
@@ -106,24 +133,41 @@ impl Draft {
         }
     }
 
-    /// The numbers alone, row-major, with NaN for missing cells.
-    pub(crate) fn into_values(self) -> Vec<f64> {
-        self.values
+    /// Says that a column holds numbers alone, as the file itself tells.
+    pub(crate) fn declare_numbers(&mut self, position: usize) {
+        if let Some(column) = self.columns.get_mut(position) {
+            let aside = column.role == Role::Aside;
+            column.state = if aside { State::Ignored } else { State::Numbers(Spot { row: 0, line: None }) };
+        }
     }
 
     /// Makes room for further rows, of missing cells so far.
     pub(crate) fn open_rows(&mut self, n: usize) -> Result<()> {
-        let width = self.slots.len();
-        let n_rows = self.n_rows.checked_add(n);
-        let too_large =
-            || TableError::out_of_memory(&self.file, (self.n_rows as u128 + n as u128) * width as u128);
-        let n_cells = n_rows.and_then(|n_rows| n_rows.checked_mul(width)).ok_or_else(too_large)?;
-        if n_cells > self.values.capacity() {
-            self.values.try_reserve(n_cells - self.values.len()).map_err(|_| too_large())?;
-        }
+        let n_cells = self.grow(n, false)?;
         self.values.resize(n_cells, f64::NAN);
         self.n_rows += n;
         Ok(())
+    }
+
+    /// Takes memory for further rows that are known to come.
+    pub(crate) fn reserve_rows(&mut self, n: usize) -> Result<()> {
+        self.grow(n, true).map(|_| ())
+    }
+
+    /// Takes memory for so many rows more; returns the number of cells that there will be.
+    fn grow(&mut self, n: usize, exactly: bool) -> Result<usize> {
+        let width = self.slots.len();
+        let too_large =
+            || TableError::out_of_memory(&self.file, (self.n_rows as u128 + n as u128) * width as u128);
+        let n_rows = self.n_rows.checked_add(n);
+        let n_cells = n_rows.and_then(|n_rows| n_rows.checked_mul(width)).ok_or_else(too_large)?;
+        if n_cells > self.values.capacity() {
+            let more = n_cells - self.values.len();
+            let had =
+                if exactly { self.values.try_reserve_exact(more) } else { self.values.try_reserve(more) };
+            had.map_err(|_| too_large())?;
+        }
+        Ok(n_cells)
     }
 
     /// Puts a cell into a row that is open. `raw` is the cell as written, where the file has it as text.
@@ -135,37 +179,53 @@ impl Draft {
         content: Content,
         raw: Option<&str>,
     ) -> Result<()> {
-        let width = self.slots.len();
-        let Some(column) = self.columns.get_mut(position) else { return Ok(()) };
-        if let (Role::Data { slot, .. }, State::Numbers(_), Content::Number(number)) =
-            (column.role, column.state, content)
+        let place = (at.row - self.first_row) * self.slots.len();
+        if let (Some(column), Content::Number(number)) = (self.columns.get(position), content)
+            && let (Role::Data { slot, .. }, State::Numbers(_)) = (column.role, column.state)
         {
-            if let Some(place) = self.values.get_mut(at.row * width + slot) {
+            if let Some(place) = self.values.get_mut(place + slot) {
                 *place = number;
             }
             return Ok(());
         }
+        self.learn(at, position, content, raw)
+    }
+
+    /// Puts a cell that is not just one more number in a column of numbers.
+    fn learn(&mut self, at: Spot, position: usize, content: Content, raw: Option<&str>) -> Result<()> {
+        let place = (at.row - self.first_row) * self.slots.len();
+        let (keeps, strict) =
+            (self.purpose != Purpose::Survey, matches!(self.purpose, Purpose::Chunks { .. }));
+        let Some(column) = self.columns.get_mut(position) else { return Ok(()) };
         let as_written = || match (raw, content) {
             (Some(raw), _) => raw.trim().to_owned(),
             (None, Content::Number(number)) => number.to_string(),
             (None, _) => String::new(),
         };
+        let mut contradiction = false;
         match (column.role, column.state, content) {
-            (Role::Target, _, _) => column.put_target(at, content, as_written()),
+            (Role::Target, State::Numbers(_), Content::Text | Content::Infinite | Content::OtherMark)
+                if strict =>
+            {
+                contradiction = true;
+            }
+            (Role::Target, _, Content::Infinite) if raw.is_none() => contradiction = true,
+            (Role::Target, _, _) => column.put_target(at, content, keeps.then(as_written)),
             (_, State::Ignored, _) => {}
+            (Role::Aside, State::Text(_), Content::Number(_)) if strict => contradiction = true,
             (Role::Aside, _, Content::Number(_)) => {
                 column.state = State::Ignored;
                 column.cells = Vec::new();
             }
             (_, State::Unknown, Content::Missing) => {
                 column.note_missing(at);
-                column.cells.push(as_written());
+                column.cells.extend(keeps.then(as_written));
             }
             (_, State::Numbers(_), Content::Missing) => column.note_missing(at),
             (Role::Data { slot, .. }, State::Unknown, Content::Number(number)) => {
                 column.state = State::Numbers(at);
                 column.cells = Vec::new();
-                if let Some(place) = self.values.get_mut(at.row * width + slot) {
+                if let Some(place) = self.values.get_mut(place + slot) {
                     *place = number;
                 }
             }
@@ -174,16 +234,18 @@ impl Draft {
                 _,
                 State::Text(_),
                 Content::Text | Content::Missing | Content::Infinite | Content::OtherMark,
-            ) => {
-                column.put_text(at, as_written());
+            )
+            | (Role::Data { explicit: false, .. }, State::Unknown, Content::Text) => {
+                if column.state == State::Unknown {
+                    column.begin_text(at, as_written());
+                }
+                column.cells.extend(keeps.then(as_written));
             }
-            (Role::Data { explicit: false, .. }, State::Unknown, Content::Text) => {
-                column.put_text(at, as_written());
-            }
-            (Role::Data { .. }, _, _) => {
-                let shown = raw.map(str::to_owned).unwrap_or_else(|| "infinite".to_owned());
-                return Err(self.bad_cell(at, position, content, shown.trim()));
-            }
+            (Role::Data { .. }, _, _) => contradiction = true,
+        }
+        if contradiction {
+            let shown = raw.map(str::to_owned).unwrap_or_else(|| "infinite".to_owned());
+            return Err(self.bad_cell(at, position, content, shown.trim()));
         }
         Ok(())
     }
@@ -192,7 +254,12 @@ impl Draft {
         let state = self.columns.get(position).map_or(State::Unknown, |column| column.state);
         let place = self.place(at, position);
         let number = "every entry of a column of numbers must be a number";
-        let advice = "Fix that cell, or leave the column out with --columns";
+        let advice = match self.purpose {
+            Purpose::Chunks { early: true } => {
+                "Fix that cell, leave the column out with --columns, or give the table as a file: all rows of a file are looked at before its columns are taken for numbers or text"
+            }
+            _ => "Fix that cell, or leave the column out with --columns",
+        };
         let (found, required, advice) = match (content, state) {
             (Content::Infinite, _) => {
                 let found = if raw == "infinite" {
@@ -208,8 +275,7 @@ impl Draft {
                 "Write every number with a decimal point",
             ),
             (Content::Number(_), State::Text(first)) => {
-                let text = self.columns.get(position).and_then(|column| column.cells.get(first.row));
-                let text = quoted(text.map_or("", String::as_str));
+                let text = quoted(self.columns.get(position).map_or("", |column| &column.first_text));
                 let here = self.line_or_row(at);
                 (
                     format!(
@@ -252,14 +318,14 @@ impl Column {
         self.first_missing.get_or_insert(at);
     }
 
-    fn put_text(&mut self, at: Spot, cell: String) {
-        if self.state == State::Unknown && !is_missing(&cell) {
+    fn begin_text(&mut self, at: Spot, cell: String) {
+        if !is_missing(&cell) {
             self.state = State::Text(at);
+            self.first_text = cell;
         }
-        self.cells.push(cell);
     }
 
-    fn put_target(&mut self, at: Spot, content: Content, cell: String) {
+    fn put_target(&mut self, at: Spot, content: Content, cell: Option<String>) {
         match content {
             Content::Missing => self.note_missing(at),
             Content::Number(_) if self.state == State::Unknown => self.state = State::Numbers(at),
@@ -267,6 +333,6 @@ impl Column {
             _ if !matches!(self.state, State::Text(_)) => self.state = State::Text(at),
             _ => {}
         }
-        self.cells.push(cell);
+        self.cells.extend(cell);
     }
 }

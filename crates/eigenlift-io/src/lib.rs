@@ -2,7 +2,8 @@
 //!
 //! [`read_table`] turns a file (or standard input, `-`) into a [`Table`]: numbers row by row, columns of text set
 //! aside, the target column kept out of the data. [`write_table`] writes scores and the text carried in front of
-//! them. An output appears under its name only when it is complete ([`AtomicFile`]).
+//! them. Tables of any size are read and written some rows at a time, in memory for those rows, with [`TableStream`]
+//! and [`TableWriter`]. An output appears under its name only when it is complete ([`AtomicFile`]).
 //!
 //! Every error says what was found and where, what was required, and what to do next; [`TableError::kind`] tells a
 //! program how to end.
@@ -26,14 +27,21 @@ mod table;
 mod cell;
 mod selection;
 mod draft;
+mod bytes;
 mod source;
+mod feed;
 mod csv;
 mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
+mod stream;
 mod atomic;
+mod outlet;
+mod output;
+mod sheet;
+mod writer;
 mod write;
 mod identity;
 
@@ -41,6 +49,9 @@ pub use atomic::{AtomicFile, remove_unfinished};
 pub use error::{ErrorKind, Report, Result, TableError};
 pub use format::Format;
 pub use identity::same_file;
+pub use output::Output;
 pub use read::{ReadOptions, read_table};
+pub use stream::TableStream;
 pub use table::{Missing, Table, Target, TextColumn};
-pub use write::{Output, write_table};
+pub use write::write_table;
+pub use writer::{TableWriter, WriteOptions};

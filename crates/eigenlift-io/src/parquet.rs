@@ -1,7 +1,8 @@
 //! Apache Parquet: flat columns of numbers and text.
 
+mod kind;
 mod read;
 mod write;
 
-pub(crate) use read::read;
-pub(crate) use write::write;
+pub(crate) use read::open;
+pub(crate) use write::create;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Report, Result, TableError, quoted};
+use crate::feed::Opened;
 use crate::format::Format;
 use crate::source::{Source, split_member};
 use crate::table::{Missing, Table};
@@ -52,6 +53,16 @@ pub struct ReadOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table> {
+    let mut opened = open(path, options)?;
+    while opened.feed.read_rows(&mut opened.draft, usize::MAX)? > 0 {}
+    let mut table = opened.draft.finish(options.missing)?;
+    table.single_precision = opened.single_precision;
+    table.number_in_header = opened.number_in_header;
+    Ok(table)
+}
+
+/// Opens a table in whatever format it is.
+pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Opened> {
     let (file, member_in_path) = split_member(path);
     let source = Source::open(&file)?;
     let format = options
@@ -71,21 +82,21 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table> {
         )));
     }
     match format {
-        Format::Csv => csv::read(source, options, options.delimiter),
-        Format::Tsv => csv::read(source, options, Some(options.delimiter.unwrap_or(b'\t'))),
-        Format::Npy => npy::read(source, options),
-        Format::Npz => npz::read(source, options, member.as_deref()),
-        Format::Parquet => read_parquet(source, options),
+        Format::Csv => csv::open(source, options, options.delimiter),
+        Format::Tsv => csv::open(source, options, Some(options.delimiter.unwrap_or(b'\t'))),
+        Format::Npy => npy::open(source, options),
+        Format::Npz => npz::open(source, options, member.as_deref()),
+        Format::Parquet => open_parquet(source, options),
     }
 }
 
 #[cfg(feature = "parquet")]
-fn read_parquet(source: Source, options: &ReadOptions) -> Result<Table> {
-    crate::parquet::read(source, options)
+fn open_parquet(source: Source, options: &ReadOptions) -> Result<Opened> {
+    crate::parquet::open(source, options)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(source: Source, _: &ReadOptions) -> Result<Table> {
+fn open_parquet(source: Source, _: &ReadOptions) -> Result<Opened> {
     Err(TableError::Binary(Report::new(
         &source.name,
         "it is a Parquet file, and this build cannot read those",

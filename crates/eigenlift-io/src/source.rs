@@ -1,9 +1,11 @@
 //! An input file or standard input, opened and looked at.
 
 use std::fs::File;
-use std::io::{self, BufReader, Chain, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::bytes::{Bytes, Section};
 use crate::error::{Report, Result, TableError};
 
 /// How much of an input is looked at to recognise its format and its delimiter.
@@ -21,19 +23,11 @@ pub(crate) struct Source {
 }
 
 enum Body {
-    /// A file that can be sought in; it stands after the head.
-    File { file: File, n_bytes: u64 },
+    /// A file that can be sought in.
+    File { file: Arc<File>, n_bytes: u64 },
     /// A pipe or a device; the head is already taken from it.
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
 }
-
-/// The whole of an input, head first.
-pub(crate) type Whole = BufReader<Chain<Cursor<Vec<u8>>, Box<dyn Read>>>;
-
-/// An input that can be sought in.
-pub(crate) trait Seekable: Read + Seek {}
-
-impl<T: Read + Seek> Seekable for T {}
 
 impl Source {
     /// Opens a path; `-` is standard input.
@@ -48,15 +42,16 @@ impl Source {
             if facts.is_dir() {
                 return Err(directory(&name));
             }
-            if facts.is_file() {
-                Body::File { file, n_bytes: facts.len() }
+            // A file of the kernel says that it is empty and is not.
+            if facts.is_file() && facts.len() > 0 {
+                Body::File { file: Arc::new(file), n_bytes: facts.len() }
             } else {
                 Body::Stream(Box::new(file))
             }
         };
         let mut head = Vec::new();
         let read = match &mut body {
-            Body::File { file, .. } => file.take(HEAD_BYTES).read_to_end(&mut head),
+            Body::File { file, .. } => file.as_ref().take(HEAD_BYTES).read_to_end(&mut head),
             Body::Stream(stream) => stream.take(HEAD_BYTES).read_to_end(&mut head),
         };
         read.map_err(fail)?;
@@ -76,49 +71,60 @@ impl Source {
         (self.head.len() as u64) < HEAD_BYTES
     }
 
-    /// The whole input from its first byte on.
-    pub(crate) fn into_reader(self) -> Whole {
-        let rest: Box<dyn Read> = match self.body {
-            Body::File { file, .. } => Box::new(file),
-            Body::Stream(stream) => stream,
-        };
-        BufReader::with_capacity(1 << 18, Cursor::new(self.head).chain(rest))
+    /// Whether the input can be read once only.
+    pub(crate) fn is_pipe(&self) -> bool {
+        matches!(self.body, Body::Stream(_))
     }
 
-    /// The whole input, at its first byte; a stream is read to its end first.
-    pub(crate) fn into_seekable(self) -> Result<(Box<dyn Seekable>, u64)> {
-        let name = self.name.clone();
-        let fail = |error| TableError::unreadable(&name, error);
-        match self.body {
-            Body::File { mut file, n_bytes } => {
-                file.seek(SeekFrom::Start(0)).map_err(fail)?;
-                Ok((Box::new(BufReader::new(file)), n_bytes))
-            }
-            Body::Stream(mut stream) => {
-                let mut bytes = self.head;
-                stream.read_to_end(&mut bytes).map_err(fail)?;
-                let n_bytes = bytes.len() as u64;
-                Ok((Box::new(Cursor::new(bytes)), n_bytes))
-            }
+    /// The file, where there is one, to tell later whether it has changed.
+    pub(crate) fn file(&self) -> Option<Arc<File>> {
+        match &self.body {
+            Body::File { file, .. } => Some(Arc::clone(file)),
+            Body::Stream(_) => None,
         }
     }
 
-    /// The whole input as a file, at its first byte; a stream is copied into a nameless temporary file first.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn into_file(self) -> Result<File> {
-        let name = self.name.clone();
-        let fail = |error| TableError::unreadable(&name, error);
-        let mut file = match self.body {
+    /// Takes more from a pipe into the head, until it has some complete lines or the input ends.
+    pub(crate) fn lengthen_head(&mut self) -> Result<()> {
+        const LINES: usize = 4;
+        let Body::Stream(stream) = &mut self.body else { return Ok(()) };
+        let line_ends = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count();
+        let mut n_ends = line_ends(&self.head);
+        while n_ends < LINES {
+            let before = self.head.len();
+            let read = stream.take(HEAD_BYTES).read_to_end(&mut self.head);
+            read.map_err(|error| TableError::unreadable(&self.name, error))?;
+            let new = self.head.get(before..).unwrap_or_default();
+            if new.is_empty() {
+                break;
+            }
+            n_ends += line_ends(new);
+        }
+        Ok(())
+    }
+
+    /// The whole input from its first byte on.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        match self.body {
+            Body::File { file, n_bytes } => Bytes::Section(Section::new(file, 0, n_bytes)),
+            Body::Stream(stream) => Bytes::once(self.head, stream),
+        }
+    }
+
+    /// The whole input as a file; a pipe is copied into a nameless temporary file first.
+    pub(crate) fn into_section(self) -> Result<(Arc<File>, Section)> {
+        let file = match self.body {
             Body::File { file, .. } => file,
             Body::Stream(mut stream) => {
+                let fail = |error| TableError::unreadable(&self.name, error);
                 let mut file = tempfile::tempfile().map_err(fail)?;
-                io::copy(&mut Cursor::new(self.head), &mut file).map_err(fail)?;
+                io::copy(&mut self.head.as_slice(), &mut file).map_err(fail)?;
                 io::copy(&mut stream, &mut file).map_err(fail)?;
-                file
+                Arc::new(file)
             }
         };
-        file.seek(SeekFrom::Start(0)).map_err(fail)?;
-        Ok(file)
+        let n_bytes = file.metadata().map_err(|error| TableError::unreadable(&self.name, error))?.len();
+        Ok((Arc::clone(&file), Section::new(file, 0, n_bytes)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Recognises the delimiter of a text.
 
 use super::records::{Delimiter, Record, Records};
+use crate::bytes::complete_lines;
 use crate::cell::{Content, DecimalMark, classify};
 
 /// How many records are looked at.
@@ -30,12 +31,7 @@ struct Trial {
 /// and of several such the one that makes most cells numbers. Runs of blanks count only where no other does.
 /// `complete` tells that `head` is the whole text, so that its last line is not cut off.
 pub(crate) fn detect(head: &[u8], complete: bool) -> Delimiter {
-    let end = if complete {
-        head.len()
-    } else {
-        head.iter().rposition(|&byte| byte == b'\n' || byte == b'\r').map_or(head.len(), |at| at + 1)
-    };
-    let sample = head.get(..end).unwrap_or_default();
+    let sample = if complete { head } else { complete_lines(head) };
     let trials: Vec<Trial> = CANDIDATES
         .iter()
         .map(|&delimiter| try_delimiter(sample, delimiter))

@@ -1,69 +1,107 @@
-//! Reads a text table.
+//! Reads text tables.
 
 use std::collections::HashMap;
+use std::io::{BufReader, Read};
 
 use super::dialect::{decimal_mark, detect};
 use super::records::{Delimiter, Record, Records};
+use crate::bytes::{Bytes, buffered, complete_lines};
 use crate::cell::{Content, DecimalMark, classify};
 use crate::draft::{Draft, Spot};
 use crate::error::{Report, Result, TableError, counted, quoted};
+use crate::feed::{Feed, Opened, Survey};
 use crate::read::ReadOptions;
 use crate::selection::Selection;
-use crate::source::{Source, Whole};
-use crate::table::Table;
+use crate::source::Source;
 
-/// Reads a text table.
-pub(crate) fn read(mut source: Source, options: &ReadOptions, delimiter: Option<u8>) -> Result<Table> {
+/// Opens a text table.
+pub(crate) fn open(mut source: Source, options: &ReadOptions, delimiter: Option<u8>) -> Result<Opened> {
     refuse_other_than_utf8(&source)?;
-    let head_is_all = source.head_is_all();
-    if source.head.starts_with(b"\xEF\xBB\xBF") {
-        source.head.drain(..3);
+    let name = source.name.clone();
+    let complete = source.head_is_all();
+    if source.is_pipe() && !complete {
+        source.lengthen_head()?;
     }
-    let file = source.name.clone();
+    let start = if source.head.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let head = source.head.get(start..).unwrap_or_default();
     let delimiter = match delimiter {
         Some(b' ') => Delimiter::Blanks,
         Some(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Delimiter::Byte(byte),
         Some(byte) => return Err(bad_delimiter(byte)),
-        None => detect(&source.head, head_is_all),
+        None => detect(head, complete),
     };
-    let mut reading = Reading {
-        records: Records::new(source.into_reader(), &file, delimiter),
-        mark: decimal_mark(delimiter),
-        file,
-        record: Record::default(),
+    let dialect = Dialect { delimiter, header: options.header, start: start as u64 };
+    let survey = if source.is_pipe() {
+        let lines = if complete { source.head.clone() } else { complete_lines(&source.head).to_vec() };
+        let (feed, _) = TextFeed::open(Bytes::once(lines, Box::new(std::io::empty())), &name, dialect)?;
+        Survey::Head { feed: Box::new(feed), complete }
+    } else {
+        Survey::Full
     };
-    let header = reading.first_line(options.header)?;
-    let selection = Selection::resolve(
-        &reading.file,
-        &header.names,
-        options.columns.as_deref(),
-        options.target.as_deref(),
-    )?;
-    let mut draft = Draft::new(&reading.file, header.names, &selection);
-    reading.rows(&mut draft, header.is_data, header.line)?;
-    let mut table = draft.finish(options.missing)?;
-    table.number_in_header = header.has_number;
-    Ok(table)
+    let file = source.file();
+    let (feed, first) = TextFeed::open(source.into_bytes(), &name, dialect)?;
+    let selection =
+        Selection::resolve(&name, &first.names, options.columns.as_deref(), options.target.as_deref())?;
+    let draft = Draft::new(&name, first.names, &selection);
+    let number_in_header = first.has_number;
+    Ok(Opened { name, feed: Box::new(feed), draft, survey, file, single_precision: false, number_in_header })
 }
 
-struct Reading {
+/// How a text is cut into cells.
+#[derive(Debug, Clone, Copy)]
+struct Dialect {
+    delimiter: Delimiter,
+    /// Whether the first line is a header; `None` to decide by its cells.
+    header: Option<bool>,
+    /// The place of the first byte after a byte order mark.
+    start: u64,
+}
+
+/// The rows of a text.
+struct TextFeed {
     file: String,
-    records: Records<Whole>,
+    dialect: Dialect,
+    can_rewind: bool,
+    records: Records<BufReader<Bytes>>,
     mark: DecimalMark,
     record: Record,
+    /// The record holds a row that is still to be taken.
+    pending: bool,
+    n_columns: usize,
+    first_line: u64,
 }
 
 /// What the first line says.
-struct Header {
+struct FirstLine {
     names: Vec<String>,
-    line: u64,
-    /// The first line is a row of data, and still to be taken as such.
-    is_data: bool,
     has_number: bool,
 }
 
-impl Reading {
-    fn first_line(&mut self, wanted: Option<bool>) -> Result<Header> {
+impl TextFeed {
+    fn open(mut bytes: Bytes, file: &str, dialect: Dialect) -> Result<(Self, FirstLine)> {
+        let fail = |error| TableError::unreadable(file, error);
+        let can_rewind = bytes.can_rewind();
+        if can_rewind {
+            bytes.go_to(dialect.start).map_err(fail)?;
+        } else {
+            std::io::copy(&mut (&mut bytes).take(dialect.start), &mut std::io::sink()).map_err(fail)?;
+        }
+        let mut feed = Self {
+            records: Records::new(buffered(bytes), file, dialect.delimiter),
+            mark: decimal_mark(dialect.delimiter),
+            file: file.to_owned(),
+            dialect,
+            can_rewind,
+            record: Record::default(),
+            pending: false,
+            n_columns: 0,
+            first_line: 0,
+        };
+        let first = feed.read_first_line()?;
+        Ok((feed, first))
+    }
+
+    fn read_first_line(&mut self) -> Result<FirstLine> {
         if !self.records.read(&mut self.record)? {
             return Err(TableError::Layout(Report::new(
                 &self.file,
@@ -72,28 +110,54 @@ impl Reading {
                 "Check that the file was written completely",
             )));
         }
-        let line = self.record.line;
+        self.n_columns = self.record.n_cells();
+        self.first_line = self.record.line;
         let text = self.record.text(&self.file)?;
         let mut mark = self.mark;
         let contents: Vec<Content> = self.record.cells(text).map(|cell| classify(cell, &mut mark)).collect();
-        let is_header = wanted.unwrap_or_else(|| contents.contains(&Content::Text));
-        if !is_header {
+        self.pending = !self.dialect.header.unwrap_or_else(|| contents.contains(&Content::Text));
+        if self.pending {
             let names = (1..=contents.len()).map(|position| format!("x{position}")).collect();
-            return Ok(Header { names, line, is_data: true, has_number: false });
+            return Ok(FirstLine { names, has_number: false });
         }
         let has_number = contents.iter().any(|content| matches!(content, Content::Number(_)));
         let cells: Vec<&str> = self.record.cells(text).map(str::trim).collect();
-        Ok(Header { names: header_names(&self.file, line, &cells)?, line, is_data: false, has_number })
+        let names = header_names(&self.file, self.first_line, &cells)?;
+        Ok(FirstLine { names, has_number })
     }
 
-    fn rows(&mut self, draft: &mut Draft, first_is_data: bool, first_line: u64) -> Result<()> {
-        let n_columns = self.record.n_cells();
-        let mut available = first_is_data || self.records.read(&mut self.record)?;
-        while available {
-            if self.record.n_cells() != n_columns {
-                return Err(self.ragged(n_columns, first_line));
+    fn ragged(&self) -> TableError {
+        let found = self.record.n_cells();
+        TableError::Layout(Report::new(
+            &self.file,
+            format!(
+                "line {} has {}, and line {} has {}",
+                self.record.line,
+                counted(found, "cell"),
+                self.first_line,
+                self.n_columns
+            ),
+            "every line must have the same number of cells",
+            "Fix that line; a cell that holds the delimiter must stand in double quotes",
+        ))
+    }
+}
+
+impl Feed for TextFeed {
+    fn n_rows(&self) -> Option<usize> {
+        None
+    }
+
+    fn read_rows(&mut self, draft: &mut Draft, most_rows: usize) -> Result<usize> {
+        let mut n = 0;
+        while n < most_rows {
+            if !std::mem::take(&mut self.pending) && !self.records.read(&mut self.record)? {
+                break;
             }
-            let at = Spot { row: draft.n_rows(), line: Some(self.record.line) };
+            if self.record.n_cells() != self.n_columns {
+                return Err(self.ragged());
+            }
+            let at = Spot { row: draft.next_row(), line: Some(self.record.line) };
             draft.open_rows(1)?;
             let text = self.record.text(&self.file)?;
             for (position, cell) in self.record.cells(text).enumerate() {
@@ -101,23 +165,23 @@ impl Reading {
                     draft.put(at, position, classify(cell, &mut self.mark), Some(cell))?;
                 }
             }
-            available = self.records.read(&mut self.record)?;
+            n += 1;
         }
-        Ok(())
+        Ok(n)
     }
 
-    fn ragged(&self, expected: usize, first_line: u64) -> TableError {
-        let found = self.record.n_cells();
-        TableError::Layout(Report::new(
-            &self.file,
-            format!(
-                "line {} has {}, and line {first_line} has {expected}",
-                self.record.line,
-                counted(found, "cell")
-            ),
-            "every line must have the same number of cells",
-            "Fix that line; a cell that holds the delimiter must stand in double quotes",
-        ))
+    fn can_rewind(&self) -> bool {
+        self.can_rewind
+    }
+
+    fn rewind(&mut self) -> Result<()> {
+        self.records.restart(self.dialect.start)?;
+        self.mark = decimal_mark(self.dialect.delimiter);
+        let n_columns = self.n_columns;
+        self.read_first_line()?;
+        // A file that has changed may have more or fewer columns now; its first line is then the ragged one.
+        self.n_columns = n_columns;
+        if self.record.n_cells() == n_columns { Ok(()) } else { Err(self.ragged()) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Splits text into records: lines, cells, quotes.
 
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 
+use crate::bytes::{Bytes, restart};
 use crate::error::{Report, Result, TableError};
 
 /// What stands between two cells.
@@ -104,15 +105,7 @@ const LONGEST_QUOTED: usize = 1 << 24;
 
 impl<R: BufRead> Records<R> {
     pub(crate) fn new(input: R, file: &str, delimiter: Delimiter) -> Self {
-        let scanner = Scanner {
-            file: file.to_owned(),
-            delimiter,
-            state: State::Start,
-            line: 1,
-            quote_line: 1,
-            after_cr: false,
-        };
-        Self { input, scanner }
+        Self { input, scanner: Scanner::new(file, delimiter) }
     }
 
     /// Reads the next record that is not blank; `false` at the end.
@@ -151,7 +144,20 @@ impl<R: BufRead> Records<R> {
     }
 }
 
+impl Records<BufReader<Bytes>> {
+    /// Goes back to a place where a line begins, and counts it as the first.
+    pub(crate) fn restart(&mut self, offset: u64) -> Result<()> {
+        self.scanner = Scanner::new(&self.scanner.file, self.scanner.delimiter);
+        restart(&mut self.input, offset).map_err(|error| TableError::unreadable(&self.scanner.file, error))
+    }
+}
+
 impl Scanner {
+    fn new(file: &str, delimiter: Delimiter) -> Self {
+        let file = file.to_owned();
+        Self { file, delimiter, state: State::Start, line: 1, quote_line: 1, after_cr: false }
+    }
+
     /// Takes bytes up to the end of the record or of the buffer; returns how many, and whether the record ended.
     fn scan(&mut self, buffer: &[u8], record: &mut Record) -> Result<(usize, bool)> {
         let mut used = 0;

@@ -1,29 +1,49 @@
-//! Writes a text table.
+//! Writes text tables.
 
 use std::io::{self, Write};
 
-use crate::write::Output;
+use crate::outlet::Outlet;
+use crate::output::Output;
+use crate::sheet::{Columns, Sheet};
 
-/// Writes a header and one line per row, with the shortest digits that give the same number back.
-pub(crate) fn write<W: Write>(sink: &mut W, output: &Output<'_>, delimiter: u8) -> io::Result<()> {
-    let alone = output.text.len() + output.names.len() == 1;
+/// Starts a text table with its header.
+pub(crate) fn create(mut outlet: Outlet, columns: &Columns, delimiter: u8) -> io::Result<Box<dyn Sheet>> {
+    let alone = columns.text_names.len() + columns.names.len() == 1;
     let mut line = String::new();
-    let names = output.text.iter().map(|(name, _)| *name).chain(output.names.iter().map(String::as_str));
-    for name in names {
+    for name in columns.text_names.iter().chain(&columns.names) {
         push_text(&mut line, name, delimiter, alone);
     }
-    end_line(sink, &mut line)?;
-    for row in 0..output.n_rows {
-        for (_, cells) in output.text {
-            push_text(&mut line, cells.get(row).map_or("", String::as_str), delimiter, alone);
+    end_line(&mut outlet, &mut line)?;
+    Ok(Box::new(TextSheet { outlet, delimiter, alone }))
+}
+
+/// A text table, one line for each row, with the shortest digits that give the same number back.
+struct TextSheet {
+    outlet: Outlet,
+    delimiter: u8,
+    /// There is one column alone, whose empty cells would look like blank lines.
+    alone: bool,
+}
+
+impl Sheet for TextSheet {
+    fn append(&mut self, chunk: &Output<'_>) -> io::Result<()> {
+        let mut line = String::new();
+        for row in 0..chunk.n_rows {
+            for (_, cells) in chunk.text {
+                push_text(&mut line, cells.get(row).map_or("", String::as_str), self.delimiter, self.alone);
+            }
+            for &value in chunk.row(row) {
+                push_number(&mut line, value, chunk.single_precision);
+                line.push(char::from(self.delimiter));
+            }
+            end_line(&mut self.outlet, &mut line)?;
         }
-        for &value in output.row(row) {
-            push_number(&mut line, value, output.single_precision);
-            line.push(char::from(delimiter));
-        }
-        end_line(sink, &mut line)?;
+        Ok(())
     }
-    Ok(())
+
+    fn finish(self: Box<Self>, _: usize) -> io::Result<Outlet> {
+        Ok(self.outlet)
+    }
 }
 
 fn end_line<W: Write>(sink: &mut W, line: &mut String) -> io::Result<()> {

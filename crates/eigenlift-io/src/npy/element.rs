@@ -77,25 +77,36 @@ impl NumberType {
         self.n_bytes
     }
 
-    /// The number in the bytes of one element.
-    pub(crate) fn decode(self, bytes: &[u8]) -> f64 {
-        let mut raw = [0_u8; 8];
-        if self.big_endian {
-            raw.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to = *from);
-        } else {
-            raw.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        }
-        let bits = u64::from_le_bytes(raw);
+    /// The numbers in the bytes of elements that follow each other.
+    pub(crate) fn decode(self, bytes: &[u8], numbers: &mut Vec<f64>) {
+        numbers.clear();
         match (self.family, self.n_bytes) {
-            (Family::Float, 8) => f64::from_bits(bits),
-            (Family::Float, 4) => f64::from(f32::from_bits(bits as u32)),
-            (Family::Float, _) => from_half(bits as u16),
-            (Family::Signed, 1) => f64::from(bits as u8 as i8),
-            (Family::Signed, 2) => f64::from(bits as u16 as i16),
-            (Family::Signed, 4) => f64::from(bits as u32 as i32),
-            (Family::Signed, _) => bits as i64 as f64,
-            (Family::Unsigned, _) => bits as f64,
-            (Family::Bool, _) => f64::from(u8::from(bits != 0)),
+            (Family::Float, 8) => self.each::<8>(bytes, numbers, f64::from_le_bytes),
+            (Family::Float, 4) => self.each::<4>(bytes, numbers, |b| f64::from(f32::from_le_bytes(b))),
+            (Family::Float, _) => self.each::<2>(bytes, numbers, |b| from_half(u16::from_le_bytes(b))),
+            (Family::Signed, 1) => self.each::<1>(bytes, numbers, |b| f64::from(i8::from_le_bytes(b))),
+            (Family::Signed, 2) => self.each::<2>(bytes, numbers, |b| f64::from(i16::from_le_bytes(b))),
+            (Family::Signed, 4) => self.each::<4>(bytes, numbers, |b| f64::from(i32::from_le_bytes(b))),
+            (Family::Signed, _) => self.each::<8>(bytes, numbers, |b| i64::from_le_bytes(b) as f64),
+            (Family::Unsigned, 1) => self.each::<1>(bytes, numbers, |[b]| f64::from(b)),
+            (Family::Unsigned, 2) => self.each::<2>(bytes, numbers, |b| f64::from(u16::from_le_bytes(b))),
+            (Family::Unsigned, 4) => self.each::<4>(bytes, numbers, |b| f64::from(u32::from_le_bytes(b))),
+            (Family::Unsigned, _) => self.each::<8>(bytes, numbers, |b| u64::from_le_bytes(b) as f64),
+            (Family::Bool, _) => self.each::<1>(bytes, numbers, |[b]| f64::from(u8::from(b != 0))),
+        }
+    }
+
+    /// Turns each element, its bytes in little-endian order, into a number.
+    fn each<const N: usize>(self, bytes: &[u8], numbers: &mut Vec<f64>, number: impl Fn([u8; N]) -> f64) {
+        let (elements, _) = bytes.as_chunks::<N>();
+        if self.big_endian {
+            numbers.extend(elements.iter().map(|element| {
+                let mut element = *element;
+                element.reverse();
+                number(element)
+            }));
+        } else {
+            numbers.extend(elements.iter().map(|element| number(*element)));
         }
     }
 }
@@ -119,7 +130,11 @@ mod tests {
 
     fn decode(descr: &str, bytes: &[u8]) -> f64 {
         match Element::parse(descr) {
-            Ok(Element::Number(number)) => number.decode(bytes),
+            Ok(Element::Number(number)) => {
+                let mut numbers = Vec::new();
+                number.decode(bytes, &mut numbers);
+                numbers[0]
+            }
             other => panic!("{descr}: {other:?}"),
         }
     }

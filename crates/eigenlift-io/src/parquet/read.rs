@@ -2,42 +2,47 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type as PhysicalType};
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use super::kind::{Kind, kind};
 use crate::cell::{Content, is_missing};
 use crate::draft::{Draft, Spot};
 use crate::error::{Report, Result, TableError, quoted};
+use crate::feed::{Feed, Opened, Survey};
 use crate::read::ReadOptions;
 use crate::selection::Selection;
 use crate::source::Source;
-use crate::table::Table;
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 4096;
 
-/// Reads a Parquet file.
-pub(crate) fn read(source: Source, options: &ReadOptions) -> Result<Table> {
+/// Opens a Parquet file; a pipe is copied into a temporary file first, because the list of columns is at the end.
+pub(crate) fn open(source: Source, options: &ReadOptions) -> Result<Opened> {
     let name = source.name.clone();
-    let file = source.into_file()?;
-    // Why: the decoder may panic on a damaged file, and a damaged file is not a bug here.
-    catch_unwind(AssertUnwindSafe(|| read_file(file, &name, options)))
-        .unwrap_or_else(|_| Err(damaged(&name, "its contents contradict each other")))
+    let (file, _) = source.into_section()?;
+    guarded(&name, || open_file(&file, &name, options))
 }
 
-fn read_file(file: File, name: &str, options: &ReadOptions) -> Result<Table> {
-    let broken = |error: ParquetError| damaged(name, &error.to_string());
-    let reader = SerializedFileReader::new(file).map_err(broken)?;
+/// Why: the decoder may panic on a damaged file, and a damaged file is not a bug here.
+fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(damaged(name, "its contents contradict each other")))
+}
+
+fn open_file(file: &Arc<File>, name: &str, options: &ReadOptions) -> Result<Opened> {
+    let handle = file.try_clone().map_err(|error| TableError::unreadable(name, error))?;
+    let reader = SerializedFileReader::new(handle).map_err(|error| damaged(name, &error.to_string()))?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().parts().join(".")).collect();
     let selection = Selection::resolve(name, &names, options.columns.as_deref(), options.target.as_deref())?;
-    let single = selection
+    let single_precision = selection
         .data
         .iter()
         .filter_map(|&position| schema.columns().get(position))
@@ -45,53 +50,106 @@ fn read_file(file: File, name: &str, options: &ReadOptions) -> Result<Table> {
         .filter(|&physical| physical != PhysicalType::BYTE_ARRAY)
         .all(|physical| physical == PhysicalType::FLOAT);
     let mut draft = Draft::new(name, names.clone(), &selection);
-    let mut signs = Vec::with_capacity(names.len());
+    let mut unsigned = Vec::with_capacity(names.len());
     for (position, column) in schema.columns().iter().enumerate() {
         let kind = kind(column);
-        signs.push(kind == Ok(Kind::Unsigned));
+        unsigned.push(kind == Ok(Kind::Unsigned));
         match kind {
             Ok(Kind::Text) => {}
-            Ok(_) if draft.asks_for(position) => {}
+            Ok(_) if draft.asks_for(position) => draft.declare_numbers(position),
             Err(found) if draft.asks_for(position) => {
                 return Err(unsupported(name, position, names.get(position), &found));
             }
             _ => draft.ignore(position),
         }
     }
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(broken)?;
-        read_group(&mut draft, group.as_ref(), &signs, name)?;
-    }
-    let mut table = draft.finish(options.missing)?;
-    table.single_precision = single;
-    Ok(table)
+    let name = name.to_owned();
+    let groups = Groups { name: name.clone(), reader, unsigned, next_group: 0, columns: Vec::new(), left: 0 };
+    let (feed, survey, file) = (Box::new(groups), Survey::UntilKnown, Some(Arc::clone(file)));
+    Ok(Opened { name, feed, draft, survey, file, single_precision, number_in_header: false })
 }
 
-fn read_group(draft: &mut Draft, group: &dyn RowGroupReader, unsigned: &[bool], name: &str) -> Result<()> {
-    let broken = |error: ParquetError| damaged(name, &error.to_string());
-    let facts = group.metadata();
-    let mut left =
-        usize::try_from(facts.num_rows()).map_err(|_| damaged(name, "it has a negative number of rows"))?;
-    let mut columns = Vec::new();
-    for (position, &unsigned) in unsigned.iter().enumerate() {
-        if draft.wants(position) {
-            check_chunk(facts, position, name)?;
-            columns.push((position, unsigned, group.get_column_reader(position).map_err(broken)?));
-        }
+/// A file, row group after row group.
+struct Groups {
+    name: String,
+    reader: SerializedFileReader<File>,
+    /// For each column of the file, whether its whole numbers have no sign.
+    unsigned: Vec<bool>,
+    next_group: usize,
+    /// The columns of the row group that is being read, with their positions.
+    columns: Vec<(usize, ColumnReader)>,
+    /// Rows of it that are still to come.
+    left: usize,
+}
+
+impl Feed for Groups {
+    fn n_rows(&self) -> Option<usize> {
+        let groups = self.reader.metadata().row_groups();
+        groups.iter().try_fold(0_usize, |n, group| n.checked_add(usize::try_from(group.num_rows()).ok()?))
     }
-    while left > 0 {
-        let n = left.min(BATCH_ROWS);
-        let mut batch = Batch { first_row: draft.n_rows(), n, draft, name };
-        for (i, (position, unsigned, reader)) in columns.iter_mut().enumerate() {
-            // Rows are opened only once data for them were seen.
-            batch.read_column(reader, *position, *unsigned, i == 0)?;
+
+    fn read_rows(&mut self, draft: &mut Draft, most_rows: usize) -> Result<usize> {
+        let name = self.name.clone();
+        guarded(&name, || {
+            let mut n = 0;
+            while n < most_rows {
+                if self.left == 0 && !self.open_group(draft)? {
+                    break;
+                }
+                let more = self.left.min(BATCH_ROWS).min(most_rows - n);
+                self.read_batch(draft, more)?;
+                n += more;
+            }
+            Ok(n)
+        })
+    }
+
+    fn can_rewind(&self) -> bool {
+        true
+    }
+
+    fn rewind(&mut self) -> Result<()> {
+        (self.next_group, self.left) = (0, 0);
+        self.columns.clear();
+        Ok(())
+    }
+}
+
+impl Groups {
+    /// Goes to the next row group that has rows; `false` at the end.
+    fn open_group(&mut self, draft: &Draft) -> Result<bool> {
+        let broken = |error: ParquetError| damaged(&self.name, &error.to_string());
+        self.columns.clear();
+        while self.left == 0 {
+            if self.next_group >= self.reader.num_row_groups() {
+                return Ok(false);
+            }
+            let group = self.reader.get_row_group(self.next_group).map_err(broken)?;
+            self.next_group += 1;
+            let facts = group.metadata();
+            self.left = usize::try_from(facts.num_rows())
+                .map_err(|_| damaged(&self.name, "it has a negative number of rows"))?;
+            for position in (0..self.unsigned.len()).filter(|&position| draft.wants(position)) {
+                check_chunk(facts, position, &self.name)?;
+                self.columns.push((position, group.get_column_reader(position).map_err(broken)?));
+            }
         }
-        if columns.is_empty() {
+        Ok(true)
+    }
+
+    fn read_batch(&mut self, draft: &mut Draft, n: usize) -> Result<()> {
+        let mut batch = Batch { first_row: draft.next_row(), n, draft, name: &self.name };
+        for (i, (position, reader)) in self.columns.iter_mut().enumerate() {
+            let unsigned = self.unsigned.get(*position) == Some(&true);
+            // Rows are opened only once data for them were seen.
+            batch.read_column(reader, *position, unsigned, i == 0)?;
+        }
+        if self.columns.is_empty() {
             batch.draft.open_rows(n)?;
         }
-        left -= n;
+        self.left -= n;
+        Ok(())
     }
-    Ok(())
 }
 
 /// Some rows that are being read, column after column.
@@ -136,15 +194,8 @@ impl Batch<'_> {
         number: impl Fn(&T::T) -> f64,
     ) -> Result<()> {
         let cells = self.cells(reader, first)?;
-        for (i, value) in cells.iter().enumerate() {
-            let content = match value.map_or(f64::NAN, &number) {
-                value if value.is_nan() => Content::Missing,
-                value if value.is_infinite() => Content::Infinite,
-                value => Content::Number(value),
-            };
-            self.draft.put(Spot { row: self.first_row + i, line: None }, position, content, None)?;
-        }
-        Ok(())
+        let numbers: Vec<f64> = cells.iter().map(|value| value.map_or(f64::NAN, &number)).collect();
+        self.draft.put_column(self.first_row, position, &numbers)
     }
 
     fn text(
@@ -191,49 +242,6 @@ impl<T> Cells<T> {
     fn iter(&self) -> impl Iterator<Item = Option<&T>> {
         let mut values = self.values.iter();
         (0..self.n).map(move |i| if self.levels.get(i) == Some(&0) { None } else { values.next() })
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Number,
-    Unsigned,
-    Text,
-}
-
-/// What a column holds; `Err` says in words what cannot be used.
-fn kind(column: &ColumnDescriptor) -> std::result::Result<Kind, String> {
-    if column.path().parts().len() > 1 || column.max_rep_level() > 0 {
-        return Err("nested values".to_owned());
-    }
-    let physical = column.physical_type();
-    let text =
-        matches!(column.converted_type(), ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON);
-    let unsigned = matches!(
-        column.converted_type(),
-        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
-    );
-    match (physical, column.logical_type_ref()) {
-        (PhysicalType::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => {
-            Ok(Kind::Text)
-        }
-        (PhysicalType::BYTE_ARRAY, None) if text => Ok(Kind::Text),
-        (PhysicalType::INT32 | PhysicalType::INT64, Some(LogicalType::Integer(_))) if unsigned => {
-            Ok(Kind::Unsigned)
-        }
-        (PhysicalType::INT32 | PhysicalType::INT64, Some(LogicalType::Integer(_))) => Ok(Kind::Number),
-        (_, Some(logical)) => Err(format!("{logical:?} values")),
-        (PhysicalType::INT32 | PhysicalType::INT64, None) => match column.converted_type() {
-            _ if unsigned => Ok(Kind::Unsigned),
-            ConvertedType::NONE
-            | ConvertedType::INT_8
-            | ConvertedType::INT_16
-            | ConvertedType::INT_32
-            | ConvertedType::INT_64 => Ok(Kind::Number),
-            other => Err(format!("{other} values")),
-        },
-        (PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE, None) => Ok(Kind::Number),
-        (other, None) => Err(format!("{other} values")),
     }
 }
 
