@@ -5,11 +5,12 @@ mod kernel;
 
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
 
-use crate::values::{self, PlotRequest};
+use crate::values::{self, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenlift::eigen::Indefinite;
 use eigenlift::kernel::KernelSpec;
+use eigenlift::low_rank::Approximation;
 use eigenlift_io::{Format, Missing};
 use std::path::PathBuf;
 
@@ -48,6 +49,12 @@ pub(crate) enum Command {
     /// Scores of new rows with a saved model
     #[command(after_help = examples::TRANSFORM)]
     Transform(TransformArgs),
+    /// One exact pass: bounds for every component of a model
+    #[command(after_help = examples::CERTIFY)]
+    Certify(CertifyArgs),
+    /// Exact passes from an approximate model until the tolerance holds
+    #[command(after_help = examples::REFINE)]
+    Refine(RefineArgs),
     /// Show what is in a model file
     #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
@@ -145,14 +152,38 @@ pub(crate) struct SettingArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) solver: SolverChoice,
     #[command(flatten)]
+    pub(crate) low_rank: LowRankArgs,
+    #[command(flatten)]
     pub(crate) machine: MachineArgs,
+}
+
+/// How exact the answer must be.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Low rank")]
+pub(crate) struct LowRankArgs {
+    /// exact; a number of landmarks or features; auto or auto:SHARE for as many as it takes until the share of the
+    /// trace left out (of kernel values on sampled pairs, for random features) is 0.01 or SHARE. When not given: exact
+    /// if it fits into memory
+    #[arg(long, value_name = "N", value_parser = values::rank)]
+    pub(crate) rank: Option<RankChoice>,
+    /// Where landmarks or features come from: rows chosen by pivoted Cholesky, uniform rows, k-means++ centres, rows
+    /// that are new when they come, random Fourier features, TensorSketch of a polynomial kernel
+    #[arg(long, value_name = "HOW", value_parser = approximation())]
+    pub(crate) low_rank: Option<Approximation>,
+    /// Table of landmarks, with the columns of DATA
+    #[arg(long, value_name = "FILE")]
+    pub(crate) landmarks: Option<PathBuf>,
+    /// With --low-rank growing: a row becomes a landmark when those before it leave out more than this share of it
+    #[arg(long, value_name = "X", value_parser = values::share)]
+    pub(crate) novelty: Option<f64>,
 }
 
 /// What the machine may spend.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct MachineArgs {
-    /// Memory allowed beside the samples: 4GiB, 500MB, 1.5g or bytes; a share of what is free when not given
+    /// Memory allowed for samples and work: 4GiB, 500MB, 1.5g or bytes; a share of what is free when not given. A table
+    /// that takes more than half of it is read a piece at a time
     #[arg(long, value_name = "SIZE", value_parser = values::memory)]
     pub(crate) memory: Option<u64>,
     /// Threads; 0 for all processors. The result does not depend on it
@@ -239,6 +270,49 @@ pub(crate) struct TransformArgs {
 }
 
 #[derive(Args, Clone, Debug)]
+pub(crate) struct CertifyArgs {
+    /// Model file written by fit
+    #[arg(value_name = "MODEL", help_heading = NO_HEADING)]
+    pub(crate) from: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Where the model with its bounds goes (.safetensors)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) model: Option<PathBuf>,
+    /// Threads; 0 for all processors. The result does not depend on it
+    #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",
+          value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RefineArgs {
+    /// Model file written by fit
+    #[arg(value_name = "MODEL", help_heading = NO_HEADING)]
+    pub(crate) from: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Components kept; those of the model when not given
+    #[arg(short = 'k', long, value_name = "N", value_parser = values::components, help_heading = "Method")]
+    pub(crate) components: Option<usize>,
+    /// Relative residual asked for
+    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance, help_heading = "Method")]
+    pub(crate) tol: f64,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Where the exact model goes (.safetensors)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) model: Option<PathBuf>,
+    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output; nowhere when not given
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+#[derive(Args, Clone, Debug)]
 pub(crate) struct InspectArgs {
     /// Model file written by fit
     pub(crate) model: PathBuf,
@@ -283,6 +357,11 @@ pub(crate) struct DemoArgs {
 
 fn missing() -> impl TypedValueParser<Value = Missing> {
     PossibleValuesParser::new(["error", "drop", "mean"]).try_map(|text| text.parse::<Missing>())
+}
+
+fn approximation() -> impl TypedValueParser<Value = Approximation> {
+    let words = ["pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"];
+    PossibleValuesParser::new(words).try_map(|text| text.parse::<Approximation>())
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {

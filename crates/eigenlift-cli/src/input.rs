@@ -59,33 +59,14 @@ impl Carried {
 impl Input {
     /// Reads the table that the command line names.
     pub(crate) fn read(args: &InputArgs) -> Result<Self, Failure> {
-        let options = ReadOptions {
-            format: args.format,
-            delimiter: args.delimiter,
-            header: match args.header {
-                HeaderChoice::Auto => None,
-                HeaderChoice::Yes => Some(true),
-                HeaderChoice::No => Some(false),
-            },
-            columns: args.columns.clone(),
-            target: args.target.clone(),
-            missing: args.missing,
-            member: None,
-        };
-        let (table, seconds) = timed(|| read_table(&args.data, &options));
+        let (table, seconds) = timed(|| read_table(&args.data, &read_options(args)));
         Ok(Self::from_table(&args.data, table?, seconds))
     }
 
     fn from_table(path: &Path, table: Table, seconds: f64) -> Self {
-        let mut warnings = Vec::new();
-        if table.number_in_header {
-            warnings.push(
-                "the first line has numbers in it and was taken for the names of the columns; use --header no if it is data"
-                    .to_string(),
-            );
-        }
         let constant = constant_columns(&table);
-        let account = DataAccount {
+        let header_has_number = table.number_in_header;
+        let mut account = DataAccount {
             path: path.to_owned(),
             rows: table.n_rows,
             columns: table.names.len(),
@@ -96,8 +77,9 @@ impl Input {
             imputed_cells: table.imputed_cells,
             ignored: Vec::new(),
             constant_columns: constant,
-            warnings,
+            warnings: Vec::new(),
         };
+        account.note_header(header_has_number);
         Self {
             account,
             values: table.values,
@@ -107,46 +89,15 @@ impl Input {
     }
 
     /// Takes the columns that a model was fitted on, in its order.
-    ///
-    /// By name when the table has all of the model's names; by position when either side has no names of its own.
     pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
-        let have = self.account.column_names.clone();
-        let place = |name: &String| have.iter().position(|other| other == name);
-        let missing: Vec<String> = wanted.iter().filter(|name| place(name).is_none()).cloned().collect();
-        if wanted.is_empty() || (!missing.is_empty() && (numbered(wanted) || numbered(&have))) {
-            return self.match_by_position(n_wanted);
-        }
-        if !missing.is_empty() {
-            return Err(Failure::Input(format!(
-                "{}: {} of the model's columns {} missing: {}; the table must have the columns the model was fitted on. \
-                 Rename its columns, or choose them with --columns.",
-                self.account.path.display(),
-                missing.len(),
-                if missing.len() == 1 { "is" } else { "are" },
-                list(&missing)
-            )));
-        }
-        let places: Vec<usize> = wanted.iter().filter_map(place).collect();
-        if places.iter().copied().ne(0..have.len()) {
-            let width = have.len();
+        let Some(places) = column_places(&self.account, wanted, n_wanted)? else { return Ok(()) };
+        let width = self.account.columns;
+        if places.iter().copied().ne(0..width) {
             let row = |i: usize| places.iter().map(move |j| i * width + j);
             self.values = (0..self.account.rows).flat_map(row).map(|at| self.values[at]).collect();
         }
-        self.account.ignored = have.into_iter().filter(|name| !wanted.contains(name)).collect();
-        self.account.columns = wanted.len();
-        self.account.column_names = wanted.to_vec();
+        self.account.take_columns(wanted);
         Ok(())
-    }
-
-    fn match_by_position(&self, n_wanted: usize) -> Result<(), Failure> {
-        if self.account.columns == n_wanted {
-            return Ok(());
-        }
-        Err(Failure::Input(format!(
-            "{}: {} of numbers; the model was fitted on {n_wanted}. Choose them with --columns.",
-            self.account.path.display(),
-            counted(self.account.columns, "column")
-        )))
     }
 
     /// The numbers as samples; they are moved, not copied, in double precision.
@@ -159,10 +110,30 @@ impl Input {
         })
     }
 
+}
+
+impl DataAccount {
+    /// Warns when the first line of a text table may have been data.
+    pub(crate) fn note_header(&mut self, number_in_header: bool) {
+        if number_in_header {
+            self.warnings.push(
+                "the first line has numbers in it and was taken for the names of the columns; use --header no if it is data"
+                    .to_string(),
+            );
+        }
+    }
+
+    /// Keeps the columns of a model.
+    pub(crate) fn take_columns(&mut self, wanted: &[String]) {
+        let have = std::mem::replace(&mut self.column_names, wanted.to_vec());
+        self.ignored = have.into_iter().filter(|name| !wanted.contains(name)).collect();
+        self.columns = wanted.len();
+    }
+
     /// Says which columns tell the rows apart in nothing.
     pub(crate) fn note_constant_columns(&self, words: Words) {
-        let constant = &self.account.constant_columns;
-        if !constant.is_empty() && self.account.rows > 1 {
+        let constant = &self.constant_columns;
+        if !constant.is_empty() && self.rows > 1 {
             words.note(format_args!(
                 "{} the same in every row: {}",
                 if constant.len() == 1 {
@@ -177,7 +148,7 @@ impl Input {
 
     /// Says what was read; warnings first.
     pub(crate) fn say(&self, words: Words) {
-        let account = &self.account;
+        let account = self;
         for warning in &account.warnings {
             words.warn(warning);
         }
@@ -217,6 +188,56 @@ impl Input {
             ));
         }
     }
+}
+
+/// How the command line wants a table to be read.
+pub(crate) fn read_options(args: &InputArgs) -> ReadOptions {
+    ReadOptions {
+        format: args.format,
+        delimiter: args.delimiter,
+        header: match args.header {
+            HeaderChoice::Auto => None,
+            HeaderChoice::Yes => Some(true),
+            HeaderChoice::No => Some(false),
+        },
+        columns: args.columns.clone(),
+        target: args.target.clone(),
+        missing: args.missing,
+        member: None,
+    }
+}
+
+/// Where a model's columns stand in a table: by name when the table has all of the model's names; by position (`None`) when
+/// either side has no names of its own.
+pub(crate) fn column_places(
+    account: &DataAccount,
+    wanted: &[String],
+    n_wanted: usize,
+) -> Result<Option<Vec<usize>>, Failure> {
+    let have = &account.column_names;
+    let place = |name: &String| have.iter().position(|other| other == name);
+    let missing: Vec<String> = wanted.iter().filter(|name| place(name).is_none()).cloned().collect();
+    if wanted.is_empty() || (!missing.is_empty() && (numbered(wanted) || numbered(have))) {
+        if account.columns == n_wanted {
+            return Ok(None);
+        }
+        return Err(Failure::Input(format!(
+            "{}: {} of numbers; the model was fitted on {n_wanted}. Choose them with --columns.",
+            account.path.display(),
+            counted(account.columns, "column")
+        )));
+    }
+    if missing.is_empty() {
+        return Ok(Some(wanted.iter().filter_map(place).collect()));
+    }
+    Err(Failure::Input(format!(
+        "{}: {} of the model's columns {} missing: {}; the table must have the columns the model was fitted on. \
+         Rename its columns, or choose them with --columns.",
+        account.path.display(),
+        missing.len(),
+        if missing.len() == 1 { "is" } else { "are" },
+        list(&missing)
+    )))
 }
 
 /// Whether all names are of the kind given to columns without a header: x1, x2, …

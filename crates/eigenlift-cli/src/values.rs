@@ -1,5 +1,6 @@
 //! Values on the command line: sizes, delimiters, numbers, pictures.
 
+use eigenlift::low_rank::Rank;
 use std::path::PathBuf;
 
 /// A size in bytes: `500MB` (powers of 1000), `4GiB` or `1.5g` (powers of 1024), or a plain number.
@@ -50,6 +51,37 @@ pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
         _ => Err("a number between 0 and 1 is required; the default is 1e-6".into()),
+    }
+}
+
+/// How exact the answer must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RankChoice {
+    /// Exact or not at all.
+    Exact,
+    /// So many landmarks or features, or as many as it takes.
+    LowRank(Rank),
+}
+
+/// `exact`, a number, `auto` or `auto:SHARE`.
+pub(crate) fn rank(text: &str) -> Result<RankChoice, String> {
+    let refuse = || "exact, a whole number of at least 1, auto, or auto:SHARE with a share between 0 and 1 is required".to_string();
+    match (text, text.strip_prefix("auto:")) {
+        ("exact", _) => Ok(RankChoice::Exact),
+        ("auto", _) => Ok(RankChoice::LowRank(Rank::default())),
+        (_, Some(number)) => share(number).map(|x| RankChoice::LowRank(Rank::UntilShare(x))).map_err(|_| refuse()),
+        _ => match text.parse::<usize>() {
+            Ok(n) if n > 0 => Ok(RankChoice::LowRank(Rank::Exactly(n))),
+            _ => Err(refuse()),
+        },
+    }
+}
+
+/// A number between 0 and 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("a number between 0 and 1 is required".into()),
     }
 }
 
@@ -109,6 +141,17 @@ mod tests {
         assert_eq!((delimiter(";"), delimiter("tab"), delimiter("|")), (Ok(b';'), Ok(b'\t'), Ok(b'|')));
         for wrong in ["", "ab", "é", "1", "a"] {
             assert!(delimiter(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_rank_is_exact_a_number_or_found() {
+        assert_eq!(rank("exact"), Ok(RankChoice::Exact));
+        assert_eq!(rank("500"), Ok(RankChoice::LowRank(Rank::Exactly(500))));
+        assert_eq!(rank("auto"), Ok(RankChoice::LowRank(Rank::UntilShare(0.01))));
+        assert_eq!(rank("auto:0.2"), Ok(RankChoice::LowRank(Rank::UntilShare(0.2))));
+        for wrong in ["", "0", "-1", "auto:", "auto:0", "auto:2", "some", "1.5"] {
+            assert!(rank(wrong).is_err(), "{wrong}");
         }
     }
 

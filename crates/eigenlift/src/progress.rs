@@ -52,6 +52,11 @@ impl Watch {
         self
     }
 
+    /// Obeys the same switch but reports nothing: for parts of work whose progress is reported as a whole.
+    pub fn silent(&self) -> Self {
+        Self { observer: None, cancel: self.cancel.clone() }
+    }
+
     /// Reports progress, then fails with [`Error::Cancelled`] if stopping was asked for.
     pub fn step(&self, stage: &str, done: usize, total: usize) -> Result<()> {
         if let Some(observer) = &self.observer {

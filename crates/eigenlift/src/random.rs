@@ -56,6 +56,21 @@ impl Stream {
         ((u128::from(self.generator.next_u64()) * bound as u128) >> 64) as usize
     }
 
+    /// `count` different numbers of 0..n, or all of them, ascending. Each set of that size is as likely as any other (Floyd).
+    pub(crate) fn rows(&mut self, n: usize, count: usize) -> Vec<usize> {
+        if count >= n {
+            return (0..n).collect();
+        }
+        let mut chosen = std::collections::BTreeSet::new();
+        for top in n - count..n {
+            let row = self.below(top + 1);
+            if !chosen.insert(row) {
+                chosen.insert(top);
+            }
+        }
+        chosen.into_iter().collect()
+    }
+
     /// Standard normal, by Box and Muller's transformation.
     pub(crate) fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {

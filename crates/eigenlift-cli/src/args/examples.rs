@@ -33,7 +33,8 @@ Examples:
 pub(super) const PLAN: &str = "\
 Examples:
   eigenlift plan kpca digits.csv --target digit -k 10
-  eigenlift plan kpca digits.csv --target digit --memory 20MB --json";
+  eigenlift plan kpca digits.csv --target digit --memory 20MB --json
+  eigenlift plan kpca digits.csv --target digit --rank auto";
 
 pub(super) const FIT: &str = "\
 Examples:
@@ -43,7 +44,8 @@ Examples:
 pub(super) const FIT_KPCA: &str = "\
 Data goes to standard output, words to standard error. Columns of text alone and the target are carried in front of \
 the scores, which are called kpca1, kpca2, ... With --json the account goes to standard output, so --out must then \
-name a file or be left out.
+name a file or be left out. A table too large for the memory allowed is read a piece at a time and fitted by landmarks, \
+with a bound on the error; certify and refine make a rough model sure and exact.
 
 Examples:
   eigenlift fit kpca iris.csv --target species --out scores.csv \\
@@ -54,15 +56,34 @@ Examples:
       --plot contours=contours.svg --out moons.npy
   eigenlift fit kpca iris.csv --columns 1-4 -k 5 \\
       --kernel 'polynomial(degree=2)' | head -3
+  eigenlift fit kpca digits.csv --target digit --rank 300 -k 5 \\
+      --model rough.safetensors --out rough.npy
   eigenlift fit kpca - --json < worked.csv";
 
 pub(super) const TRANSFORM: &str = "\
-Columns are matched to the model's by name where both have names; other columns of numbers are left out with a note.
+Columns are matched to the model's by name where both have names; other columns of numbers are left out with a note. \
+Rows are read, projected and written a piece at a time: a table of any size takes the same memory.
 
 Examples:
   eigenlift transform iris.safetensors iris.csv --target species \\
       --out again.csv
   eigenlift transform iris.safetensors iris.csv --json --quiet";
+
+pub(super) const CERTIFY: &str = "\
+DATA are the rows that the model was fitted on, in the same order. The projection stays what it is; the pass adds a \
+residual and an interval for each component, says how many are the largest beyond doubt, and makes the total exact.
+
+Examples:
+  eigenlift certify rough.safetensors digits.csv --target digit
+  eigenlift certify rough.safetensors digits.csv --target digit \\
+      --model certified.safetensors --json";
+
+pub(super) const REFINE: &str = "\
+DATA are the rows that the model was fitted on, in the same order. The result is an exact model.
+
+Examples:
+  eigenlift refine rough.safetensors digits.csv --target digit \\
+      --tol 1e-8 --model exact.safetensors --out exact.csv";
 
 pub(super) const INSPECT: &str = "\
 Examples:

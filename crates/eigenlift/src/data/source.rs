@@ -8,6 +8,11 @@ pub trait RowSource {
     /// Number of columns.
     fn n_cols(&self) -> usize;
 
+    /// Precision in which rows come, `f32` or `f64`.
+    fn precision(&self) -> &'static str {
+        "f64"
+    }
+
     /// Number of rows. May take one reading to count them.
     ///
     /// # Errors
@@ -52,6 +57,13 @@ impl RowSource for RowsInMemory<'_> {
 
     fn n_rows(&mut self) -> Result<usize> {
         Ok(self.rows.n_rows())
+    }
+
+    fn precision(&self) -> &'static str {
+        match self.rows {
+            AnyPoints::F32(_) => "f32",
+            AnyPoints::F64(_) => "f64",
+        }
     }
 
     fn rewind(&mut self) -> Result<()> {

@@ -215,22 +215,5 @@ impl FeatureMap {
     }
 }
 
-/// `count` different rows out of n, every set equally likely, in order; all rows when there are no more.
-pub(super) fn draw_rows(n: usize, count: usize, random: &mut Stream) -> Vec<usize> {
-    let mut wanted = count.min(n);
-    let mut rows = Vec::with_capacity(wanted);
-    for i in 0..n {
-        if wanted == n - i {
-            rows.extend(i..n);
-            break;
-        }
-        if random.below(n - i) < wanted {
-            rows.push(i);
-            wanted -= 1;
-        }
-    }
-    rows
-}
-
 #[cfg(test)]
 mod tests;

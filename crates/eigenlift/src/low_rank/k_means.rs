@@ -1,6 +1,5 @@
 //! Centres of clusters as landmarks: k-means++ seeding and a few sweeps of Lloyd's iteration, docs/theory (K49).
 
-use super::feature_map::draw_rows;
 use super::fourier::rows_times;
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
@@ -49,7 +48,7 @@ struct Cloud<'a, T> {
 impl<'a, T: Real> Cloud<'a, T> {
     fn new(points: Points<'a, T>, count: usize, seed: u64) -> Self {
         let most = count.saturating_mul(ROWS_PER_CENTRE);
-        let rows = draw_rows(points.n_rows(), most, &mut Stream::new(seed, Purpose::Rows));
+        let rows = Stream::new(seed, Purpose::Rows).rows(points.n_rows(), most);
         Self { points, rows }
     }
 

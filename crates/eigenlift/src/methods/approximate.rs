@@ -160,7 +160,11 @@ impl Chooser<'_> {
         if let (Some(x), true) = (rows.memory, self.plan.sample_rows >= n) {
             return Ok(x.clone());
         }
-        rows.gather(&draw_rows(n, self.plan.sample_rows, self.plan.seed), self.plan)
+        rows.gather(&self.sample_places(), self.plan)
+    }
+
+    fn sample_places(&self) -> Vec<usize> {
+        Stream::new(self.plan.seed, Purpose::SampleRows).rows(self.plan.n_samples, self.plan.sample_rows)
     }
 
     /// Features, and whether more of them would add nothing.
@@ -269,7 +273,7 @@ impl Chooser<'_> {
                 pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?.pivots
             }
             (Some(Approximation::Uniform), _) => {
-                let drawn = draw_rows(n, self.plan.sample_rows, self.plan.seed);
+                let drawn = self.sample_places();
                 shuffled(drawn.len(), rank, self.plan.seed).into_iter().map(|at| drawn[at]).collect()
             }
             (Some(Approximation::Given), Some(GivenLandmarks::Samples(chosen))) => {
@@ -308,23 +312,6 @@ fn shuffled(n: usize, count: usize, seed: u64) -> Vec<usize> {
     }
     rows.truncate(count);
     rows
-}
-
-/// `count` different global row indices, ascending.
-fn draw_rows(n: usize, count: usize, seed: u64) -> Vec<usize> {
-    if count >= n {
-        return (0..n).collect();
-    }
-    let mut random = Stream::new(seed, Purpose::SampleRows);
-    // Floyd's method: each set of that size is as likely as any other.
-    let mut chosen = std::collections::BTreeSet::new();
-    for top in n - count..n {
-        let row = random.below(top + 1);
-        if !chosen.insert(row) {
-            chosen.insert(top);
-        }
-    }
-    chosen.into_iter().collect()
 }
 
 /// Features with the moments of all rows.

@@ -254,7 +254,7 @@ impl KernelPca {
             KernelChoice::Spec(spec) => Kernel::new(spec, d)?,
         };
         let similarity = Similarity::Kernel(kernel);
-        let request = self.request(&similarity, (n, d), "f64", false);
+        let request = self.request(&similarity, (n, d), source.precision(), false);
         let plan = schedule::plan(&request, engine)?;
         Ok((similarity, plan))
     }

@@ -1,6 +1,6 @@
 //! The error of features on some entries of the Gram matrix, docs/theory (K48).
 
-use super::{FeatureMap, draw_rows};
+use super::FeatureMap;
 use crate::data::{AnyPoints, Csr, Points, Samples};
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -43,7 +43,7 @@ impl FeatureMap {
     /// As [`apply`](Self::apply).
     pub fn sampled_error(&self, kernel: &Kernel, x: AnyPoints<'_>, seed: u64) -> Result<SampledError> {
         let mut random = Stream::new(seed, Purpose::Probes);
-        let rows = draw_rows(x.n_rows(), PROBED_ROWS, &mut random);
+        let rows = random.rows(x.n_rows(), PROBED_ROWS);
         let probes = match x {
             AnyPoints::F32(x) => gather(x, &rows),
             AnyPoints::F64(x) => gather(x, &rows),

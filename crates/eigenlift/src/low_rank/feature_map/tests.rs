@@ -167,10 +167,10 @@ fn the_error_is_sampled_from_different_rows() {
 
 #[test]
 fn rows_are_drawn_once_and_in_order() {
-    let rows = draw_rows(100, 30, &mut Stream::new(1, Purpose::Probes));
+    let rows = Stream::new(1, Purpose::Probes).rows(100, 30);
     assert!(rows.len() == 30 && rows.windows(2).all(|w| w[0] < w[1]) && rows[29] < 100);
-    assert_eq!(draw_rows(3, 5, &mut Stream::new(1, Purpose::Probes)), [0, 1, 2]);
-    assert!(draw_rows(0, 5, &mut Stream::new(1, Purpose::Probes)).is_empty());
+    assert_eq!(Stream::new(1, Purpose::Probes).rows(3, 5), [0, 1, 2]);
+    assert!(Stream::new(1, Purpose::Probes).rows(0, 5).is_empty());
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! `eigenlift certify` and `eigenlift refine`: from a rough model to bounds, and to an exact one.
+
+use crate::account::{self, FitAccount, Seconds};
+use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs};
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::interrupt::Session;
+use crate::outputs::{self, Kind, Wanted, Written};
+use crate::plan::samples_bytes;
+use crate::saved;
+use crate::words::{Words, indented, timed};
+use eigenlift::data::AnySamples;
+use eigenlift::engine::Cpu;
+use eigenlift::methods::{FittedKernelPca, KernelPca};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads the samples of a model, their columns in its order and in its precision.
+fn read(
+    model: &FittedKernelPca,
+    args: &InputArgs,
+    words: Words,
+) -> Result<(Input, AnySamples), Failure> {
+    let mut input = Input::read(args)?;
+    input.match_columns(model.column_names(), model.projection().lift.n_features())?;
+    input.account.say(words);
+    let precision = if model.plan().precision == "f32" { Precision::F32 } else { Precision::F64 };
+    let samples = input.take_samples(precision)?;
+    Ok((input, samples))
+}
+
+/// One exact pass.
+pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), Failure> {
+    let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).collect();
+    outputs::check(&[&args.input.data, &args.from], &wanted)?;
+    let words = Words::new(args.speech.quiet);
+    let rough = saved::load(&args.from)?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
+    let (input, samples) = read(&rough, &args.input, words)?;
+    let (model, fit) = session.watched(args.speech.quiet, |watch| {
+        let (model, seconds) = timed(|| rough.certify_watched(samples, watch));
+        Ok((model?, seconds))
+    })?;
+    let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
+    let files = save(&model, args.model.as_ref(), session, &mut seconds)?;
+    tell("certify", &input, &model, seconds, &files, args.speech.json, words)
+}
+
+/// Exact passes until the tolerance holds.
+pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Failure> {
+    outputs::check_standard_output(args.speech.json, args.out.as_deref())?;
+    let scores = args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
+    let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).chain(scores).collect();
+    outputs::check(&[&args.input.data, &args.from], &wanted)?;
+    let words = Words::new(args.speech.quiet);
+    let rough = saved::load(&args.from)?.with_engine(Arc::new(Cpu::new(args.machine.threads.into())?));
+    let (input, samples) = read(&rough, &args.input, words)?;
+    let k = args.components.unwrap_or(rough.n_components());
+    outputs::check_names(&input.carried.names(), k)?;
+    let mut settings =
+        KernelPca::new(k).tolerance(args.tol).seed(args.machine.seed).threads(args.machine.threads.into());
+    if let Some(limit) = args.machine.memory {
+        settings = settings.memory_limit(limit.saturating_sub(samples_bytes(&input.account)).max(1));
+    }
+    let (model, fit) = session.watched(args.speech.quiet, |watch| {
+        let (model, seconds) = timed(|| settings.watch(watch.clone()).refine(&rough, samples));
+        Ok((model?, seconds))
+    })?;
+    let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
+    if !args.speech.json {
+        words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
+    }
+    let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
+    if let Some(out) = &args.out {
+        let (written, took) = timed(|| outputs::write_scores(out, &input.carried, &model.scores()?));
+        written?;
+        seconds.write += took;
+        if !outputs::is_standard(out) {
+            files.push(Written { path: out.clone(), what: "scores" });
+        }
+    }
+    tell("refine", &input, &model, seconds, &files, args.speech.json, words)
+}
+
+fn model_output(path: Option<&Path>) -> impl Iterator<Item = Wanted<'_>> {
+    path.into_iter().map(|path| Wanted { flag: "--model", path, kind: Kind::Model })
+}
+
+fn save(
+    model: &FittedKernelPca,
+    path: Option<&PathBuf>,
+    session: &Session,
+    seconds: &mut Seconds,
+) -> Result<Vec<Written>, Failure> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let (saved, took) = timed(|| saved::save(model, path, session));
+    saved?;
+    seconds.write += took;
+    Ok(vec![Written { path: path.clone(), what: "model" }])
+}
+
+fn tell(
+    command: &'static str,
+    input: &Input,
+    model: &FittedKernelPca,
+    seconds: Seconds,
+    files: &[Written],
+    json: bool,
+    words: Words,
+) -> Result<(), Failure> {
+    if json {
+        return outputs::print_json(&FitAccount::new(command, &input.account, model, seconds, files));
+    }
+    account::say_result(model, words);
+    account::say_end(seconds, files, words);
+    Ok(())
+}

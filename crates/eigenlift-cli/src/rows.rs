@@ -1,0 +1,236 @@
+//! A table that is read a piece at a time.
+
+use crate::args::{InputArgs, MachineArgs};
+use crate::exit::Failure;
+use crate::input::{Carried, DataAccount, column_places, read_options};
+use crate::outputs::is_standard;
+use eigenlift::data::{AnyPoints, RowSource};
+use eigenlift::engine::{Cpu, Engine};
+use eigenlift::error::Error;
+use eigenlift::matrix::Matrix;
+use eigenlift_io::{Format, Missing, Table, TableError, TableStream};
+use std::path::Path;
+
+/// Share of the memory allowed that samples may take when they are read as a whole.
+const SHARE_OF_SAMPLES: f64 = 0.5;
+/// Share of the free memory that is used when nothing else is said.
+const SHARE_OF_FREE: f64 = 0.8;
+/// How much larger a table may be in memory than in its file: text of single digits, and compressed columns.
+const TEXT_GROWTH: u64 = 4;
+const COMPRESSED_GROWTH: u64 = 50;
+/// Bytes of rows in hand, and the most rows.
+const PIECE_BYTES: usize = 32 << 20;
+const PIECE_ROWS: usize = 8192;
+
+/// A table that is read a piece at a time, with what is carried beside its numbers.
+pub(crate) struct TableRows {
+    stream: TableStream,
+    /// Columns of a row that are taken, in the order of the model.
+    places: Option<Vec<usize>>,
+    pub(crate) account: DataAccount,
+    missing: Missing,
+    counted: Option<usize>,
+    single: bool,
+    same: Same,
+}
+
+/// Which columns are the same in every row so far.
+#[derive(Default)]
+struct Same {
+    first: Vec<f64>,
+    columns: Vec<bool>,
+}
+
+/// Some rows.
+pub(crate) struct Piece {
+    pub(crate) rows: Matrix<f64>,
+    pub(crate) carried: Carried,
+}
+
+impl TableRows {
+    /// Opens the table that the command line names.
+    pub(crate) fn open(args: &InputArgs) -> Result<Self, Failure> {
+        let stream = TableStream::open(&args.data, &read_options(args))?;
+        let mut account = DataAccount {
+            path: args.data.clone(),
+            rows: stream.n_rows().unwrap_or(0),
+            columns: stream.names().len(),
+            column_names: stream.names().to_vec(),
+            set_aside: stream.text_names().to_vec(),
+            target: stream.target_name().map(str::to_owned),
+            dropped_rows: 0,
+            imputed_cells: 0,
+            ignored: Vec::new(),
+            constant_columns: Vec::new(),
+            warnings: Vec::new(),
+        };
+        account.note_header(stream.number_in_header());
+        Ok(Self {
+            stream,
+            places: None,
+            account,
+            missing: args.missing,
+            counted: None,
+            single: false,
+            same: Same::default(),
+        })
+    }
+
+    /// Gives rows in single precision from now on.
+    pub(crate) fn in_single_precision(mut self, single: bool) -> Self {
+        self.single = single;
+        self
+    }
+
+    /// Takes the columns that a model was fitted on, in its order.
+    pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
+        let account = &mut self.account;
+        if let Some(places) = column_places(account, wanted, n_wanted)? {
+            account.take_columns(wanted);
+            self.places = Some(places);
+        }
+        Ok(())
+    }
+
+    /// Names of what is carried in front of the scores.
+    pub(crate) fn carried_names(&self) -> Vec<String> {
+        self.account.set_aside.iter().chain(&self.account.target).cloned().collect()
+    }
+
+    /// Rows, where they are known without reading them all.
+    pub(crate) fn rows_if_known(&self) -> Option<usize> {
+        let sure = self.missing != Missing::Drop;
+        self.counted.or(self.stream.n_rows().filter(|_| sure))
+    }
+
+    /// Rows that fit into one piece.
+    pub(crate) fn piece_rows(&self) -> usize {
+        (PIECE_BYTES / (8 * self.account.columns.max(1))).clamp(16, PIECE_ROWS)
+    }
+
+    /// The next rows.
+    pub(crate) fn next_piece(&mut self, most_rows: usize) -> Result<Option<Piece>, TableError> {
+        let Some(table) = self.stream.next_chunk(most_rows)? else {
+            self.account.dropped_rows = self.stream.dropped_rows();
+            self.account.imputed_cells = self.stream.imputed_cells();
+            self.account.constant_columns = self.same.names(&self.account.column_names);
+            return Ok(None);
+        };
+        let Table { values, n_rows, text, target, .. } = table;
+        let width = self.stream.names().len();
+        let values = match &self.places {
+            None => values,
+            Some(places) => values.chunks_exact(width.max(1)).flat_map(|row| places.iter().map(|j| row[*j])).collect(),
+        };
+        self.same.see(&values, self.account.columns);
+        let rows = Matrix::from_vec(values, n_rows, self.account.columns)
+            .unwrap_or_else(|_| Matrix::zeros(0, self.account.columns));
+        Ok(Some(Piece { rows, carried: Carried { text, target } }))
+    }
+
+    fn count(&mut self) -> Result<usize, TableError> {
+        if let Some(n) = self.rows_if_known() {
+            return Ok(n);
+        }
+        self.stream.rewind()?;
+        let mut n = 0;
+        while let Some(chunk) = self.stream.next_chunk(self.piece_rows())? {
+            n += chunk.n_rows;
+            self.stream.recycle(chunk);
+        }
+        self.counted = Some(n);
+        self.account.rows = n;
+        Ok(n)
+    }
+}
+
+impl Same {
+    fn see(&mut self, values: &[f64], width: usize) {
+        if self.first.is_empty() {
+            self.first = values.get(..width).unwrap_or_default().to_vec();
+            self.columns = vec![true; self.first.len()];
+        }
+        for row in values.chunks_exact(width.max(1)) {
+            for ((same, x), x0) in self.columns.iter_mut().zip(row).zip(&self.first) {
+                *same &= x == x0;
+            }
+        }
+    }
+
+    fn names(&self, names: &[String]) -> Vec<String> {
+        names.iter().zip(&self.columns).filter(|(_, same)| **same).map(|(name, _)| name.clone()).collect()
+    }
+}
+
+fn failed(error: TableError) -> Error {
+    Error::Source(Box::new(error))
+}
+
+impl RowSource for TableRows {
+    fn n_cols(&self) -> usize {
+        self.account.columns
+    }
+
+    fn n_rows(&mut self) -> Result<usize, Error> {
+        self.count().map_err(failed)
+    }
+
+    fn precision(&self) -> &'static str {
+        if self.single { "f32" } else { "f64" }
+    }
+
+    fn rewind(&mut self) -> Result<(), Error> {
+        self.stream.rewind().map_err(failed)
+    }
+
+    fn next_rows(
+        &mut self,
+        most_rows: usize,
+        visit: &mut dyn FnMut(AnyPoints<'_>) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let most_rows = most_rows.min(self.piece_rows());
+        let Some(piece) = self.next_piece(most_rows).map_err(failed)? else { return Ok(false) };
+        if self.single {
+            let rows = AnyPoints::from(&piece.rows).to_dense::<f32>();
+            visit((&rows).into())?;
+        } else {
+            visit((&piece.rows).into())?;
+        }
+        Ok(true)
+    }
+}
+
+/// The table as rows to be read in pieces, when it is too large to be read as a whole.
+pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Option<TableRows>, Failure> {
+    let file = file_of(&args.data);
+    let size = match std::fs::metadata(&file) {
+        Ok(facts) if facts.is_file() && !is_standard(&args.data) => facts.len(),
+        _ => return Ok(None),
+    };
+    let allowed = match machine.memory {
+        Some(memory) => memory,
+        None => match Cpu::new(1)?.memory_available() {
+            Some(free) => (free as f64 * SHARE_OF_FREE) as u64,
+            None => return Ok(None),
+        },
+    };
+    let most = (allowed as f64 * SHARE_OF_SAMPLES) as u64;
+    let text = args.format.or_else(|| Format::from_extension(&file)).is_none_or(|format| {
+        matches!(format, Format::Csv | Format::Tsv | Format::Npy)
+    });
+    if size.saturating_mul(if text { TEXT_GROWTH } else { COMPRESSED_GROWTH }) <= most {
+        return Ok(None);
+    }
+    let rows = TableRows::open(args)?;
+    let bytes = rows.account.rows as u64 * rows.account.columns as u64 * 8;
+    Ok((bytes > most).then_some(rows))
+}
+
+/// The file of `FILE.npz:MEMBER`.
+fn file_of(path: &Path) -> std::path::PathBuf {
+    let text = path.to_string_lossy();
+    match text.rsplit_once(':') {
+        Some((file, _)) if !path.exists() => file.into(),
+        _ => path.to_owned(),
+    }
+}
