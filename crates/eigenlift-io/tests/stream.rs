@@ -36,6 +36,7 @@ fn collect(stream: &mut TableStream, most_rows: usize) -> Result<Table, TableErr
     while let Some(chunk) = stream.next_chunk(most_rows)? {
         assert!((1..=most_rows).contains(&chunk.n_rows));
         assert_eq!(chunk.values.len(), chunk.n_rows * chunk.names.len());
+        stream.recycle(chunk.clone());
         append(&mut whole, chunk);
     }
     let mut whole = whole.expect("a stream has rows or an error");
