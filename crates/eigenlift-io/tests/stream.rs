@@ -4,9 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use eigenlift_io::{
-    ErrorKind, Missing, Output, ReadOptions, Table, TableError, TableStream, read_table, write_table,
-};
+use eigenlift_io::{ErrorKind, Missing, ReadOptions, Table, TableError, TableStream, read_table};
 
 /// Appends a chunk to what came before.
 fn append(whole: &mut Option<Table>, chunk: Table) {
@@ -239,6 +237,7 @@ fn archives_in_chunks() {
 #[cfg(feature = "parquet")]
 #[test]
 fn row_groups_in_chunks() {
+    use eigenlift_io::{Output, write_table};
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.parquet");
     let n = 10_000;
