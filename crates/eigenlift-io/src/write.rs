@@ -15,7 +15,7 @@ use crate::writer::{TableWriter, WriteOptions, output_name};
 ///
 /// # Errors
 ///
-/// [`TableError`] when the output cannot be written ([`ErrorKind::Output`](crate::ErrorKind::Output)), the sizes or
+/// [`TableError`](crate::TableError) when the output cannot be written ([`ErrorKind::Output`](crate::ErrorKind::Output)), the sizes or
 /// names do not fit the table ([`ErrorKind::Usage`](crate::ErrorKind::Usage)), or the reader of standard output has
 /// gone away ([`ErrorKind::ClosedPipe`](crate::ErrorKind::ClosedPipe)).
 ///

@@ -4,9 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use eigenlift_io::{
-    ErrorKind, Missing, Output, ReadOptions, Table, TableError, TableStream, read_table, write_table,
-};
+use eigenlift_io::{ErrorKind, Missing, ReadOptions, Table, TableError, TableStream, read_table};
 
 /// Appends a chunk to what came before.
 fn append(whole: &mut Option<Table>, chunk: Table) {
@@ -36,6 +34,7 @@ fn collect(stream: &mut TableStream, most_rows: usize) -> Result<Table, TableErr
     while let Some(chunk) = stream.next_chunk(most_rows)? {
         assert!((1..=most_rows).contains(&chunk.n_rows));
         assert_eq!(chunk.values.len(), chunk.n_rows * chunk.names.len());
+        stream.recycle(chunk.clone());
         append(&mut whole, chunk);
     }
     let mut whole = whole.expect("a stream has rows or an error");
@@ -238,6 +237,7 @@ fn archives_in_chunks() {
 #[cfg(feature = "parquet")]
 #[test]
 fn row_groups_in_chunks() {
+    use eigenlift_io::{Output, write_table};
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.parquet");
     let n = 10_000;

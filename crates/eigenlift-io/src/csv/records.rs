@@ -93,6 +93,8 @@ pub(crate) struct Records<R> {
 struct Scanner {
     file: String,
     delimiter: Delimiter,
+    /// For each byte, whether it ends a run of bytes that mean nothing in particular.
+    special: [bool; 256],
     state: State,
     line: u64,
     quote_line: u64,
@@ -154,8 +156,12 @@ impl Records<BufReader<Bytes>> {
 
 impl Scanner {
     fn new(file: &str, delimiter: Delimiter) -> Self {
+        let mut special = [false; 256];
+        for (byte, special) in (0..=u8::MAX).zip(&mut special) {
+            *special = matches!(byte, b'\n' | b'\r' | 0) || delimiter.separates(byte);
+        }
         let file = file.to_owned();
-        Self { file, delimiter, state: State::Start, line: 1, quote_line: 1, after_cr: false }
+        Self { file, delimiter, special, state: State::Start, line: 1, quote_line: 1, after_cr: false }
     }
 
     /// Takes bytes up to the end of the record or of the buffer; returns how many, and whether the record ended.
@@ -208,7 +214,7 @@ impl Scanner {
         if self.state != State::Plain {
             return 0;
         }
-        let special = |byte: &u8| matches!(byte, b'\n' | b'\r' | 0) || self.delimiter.separates(*byte);
+        let special = |byte: &u8| self.special.get(usize::from(*byte)) == Some(&true);
         let length = rest.iter().position(special).unwrap_or(rest.len());
         record.bytes.extend_from_slice(rest.get(..length).unwrap_or_default());
         length

@@ -40,6 +40,14 @@ impl Draft {
         table
     }
 
+    /// Takes memory for rows to come, where none are held.
+    pub(crate) fn recycle(&mut self, mut values: Vec<f64>) {
+        if self.n_rows == 0 && values.capacity() > self.values.capacity() {
+            values.clear();
+            self.values = values;
+        }
+    }
+
     /// Lets go of the rows that are held.
     pub(crate) fn forget_rows(&mut self) {
         self.values.clear();
