@@ -3,9 +3,9 @@
 use crate::input::DataAccount;
 use crate::outputs::Written;
 use crate::words::{Words, aligned, bytes, counted, peak_memory};
-use eigenlift::eigen::{Interval, SolveStats};
+use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
 use eigenlift::methods::FittedKernelPca;
-use eigenlift::model::{Plan, Solver};
+use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;
 
 /// Components shown in the table of the account; all of them are in the JSON form.
@@ -40,6 +40,8 @@ pub(crate) struct FitAccount<'a> {
     explained_variance_ratio: Vec<f64>,
     /// tr(K_c).
     total: f64,
+    /// What is known about all eigenvalues together.
+    bounds: Bounds,
     residuals: &'a [f64],
     intervals: &'a [Interval],
     /// First and last component of each group that is determined only as a subspace, counted from 1.
@@ -73,6 +75,7 @@ impl<'a> FitAccount<'a> {
             variances: model.variances(),
             explained_variance_ratio: model.explained_variance_ratio(),
             total: model.total(),
+            bounds: certificate.bounds,
             residuals: &certificate.residuals,
             intervals: &certificate.intervals,
             ties: certificate.ties.iter().map(|(first, last)| (first + 1, last + 1)).collect(),
@@ -93,27 +96,75 @@ pub(crate) fn say_result(model: &FittedKernelPca, words: Words) {
         words.warn(warning);
     }
     words.say(components(model));
-    let certificate = model.certificate();
-    words.say(format_args!(
-        "certificate: a fresh product puts an eigenvalue of the centred kernel matrix within each bound; \
-         worst relative residual {:.1e} (asked for: {:.0e})",
-        certificate.worst_residual(),
-        model.plan().tolerance
-    ));
+    certainty(model).iter().for_each(|line| words.say(line));
     let stats = model.stats();
-    words.say(format_args!(
-        "{} solver: {}, {} over the kernel matrix, {}",
-        model.plan().solver,
-        counted(stats.iterations, "iteration"),
-        if stats.passes == 1 { "1 pass".to_string() } else { format!("{} passes", stats.passes) },
-        counted(stats.products, "product")
-    ));
+    if model.plan().route == Route::Dual {
+        words.say(format_args!(
+            "{} solver: {}, {} over the kernel matrix, {}",
+            model.plan().solver,
+            counted(stats.iterations, "iteration"),
+            if stats.passes == 1 { "1 pass".to_string() } else { format!("{} passes", stats.passes) },
+            counted(stats.products, "product")
+        ));
+    }
+}
+
+/// What is proved, in sentences.
+fn certainty(model: &FittedKernelPca) -> Vec<String> {
+    let (certificate, k) = (model.certificate(), model.n_components());
+    let bounds = certificate.bounds;
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let mut lines = Vec::new();
+    if bounds.grounds == Grounds::Residuals {
+        lines.push(format!(
+            "certificate: a fresh product puts an eigenvalue of the centred kernel matrix within each bound; \
+             worst relative residual {:.1e} (asked for: {:.0e})",
+            certificate.worst_residual(),
+            model.plan().tolerance
+        ));
+    }
+    if let Some(left) = bounds.residual_trace {
+        let share = percent(left / model.total());
+        lines.push(match bounds.grounds {
+            Grounds::Novelty => format!(
+                "low rank: landmarks that grew left out {left:.4e} ({share} of the trace): √(nλ) is within {:.3e} of each",
+                left.sqrt()
+            ),
+            _ => format!(
+                "low rank: the landmarks leave out {left:.4e} ({share} of the trace): each eigenvalue lies between nλ and nλ + {left:.4e}"
+            ),
+        });
+    }
+    if let Some(error) = bounds.sampled_error {
+        lines.push(format!(
+            "random features: nothing is proved; kernel values on sampled pairs are off by {} (root mean square)",
+            percent(error)
+        ));
+    }
+    if bounds.grounds == Grounds::Residuals && bounds.n_certified < k {
+        let missed = bounds.missed.map_or(String::new(), |missed| {
+            format!(": an eigenvalue up to {missed:.4e} could have been missed, though nothing points to it")
+        });
+        lines.push(format!("the first {} of {k} are the largest beyond doubt{missed}", bounds.n_certified));
+    } else if bounds.grounds == Grounds::Residuals {
+        lines.push(format!("all {k} are the largest beyond doubt"));
+    }
+    if let Some(explained) = bounds.explained {
+        lines.push(format!(
+            "the best {k} axes hold between {} and {} of the variance",
+            percent(explained.low),
+            percent(explained.high)
+        ));
+    }
+    lines
 }
 
 /// The table of components.
 pub(crate) fn components(model: &FittedKernelPca) -> String {
     let (certificate, ratio, variances) =
         (model.certificate(), model.explained_variance_ratio(), model.variances());
+    // Intervals around nλ itself, and not around what an approximation makes of it.
+    let proved = certificate.bounds.grounds == Grounds::Residuals && model.plan().route != Route::LowRank;
     let mut cumulative = 0.0;
     let rows: Vec<Vec<String>> = model
         .eigenvalues()
@@ -122,19 +173,27 @@ pub(crate) fn components(model: &FittedKernelPca) -> String {
         .take(SHOWN_COMPONENTS)
         .map(|(j, value)| {
             cumulative += ratio[j];
-            let bound = (certificate.intervals[j].high - certificate.intervals[j].low) / 2.0;
-            vec![
+            let mut row = vec![
                 format!("kpca{}", j + 1),
                 number(variances[j]),
                 number(*value),
                 format!("{:.2} %", 100.0 * ratio[j]),
                 format!("{:.2} %", 100.0 * cumulative),
-                format!("{:.1e}", certificate.residuals[j]),
-                format!("± {bound:.1e}"),
-            ]
+            ];
+            row.extend(certificate.residuals.get(j).map(|residual| format!("{residual:.1e}")));
+            row.extend(certificate.intervals.get(j).map(|Interval { low, high }| {
+                if proved { format!("± {:.1e}", (high - low) / 2.0) } else { format!("{low:.4e} to {high:.4e}") }
+            }));
+            row
         })
         .collect();
-    let heading = ["component", "λ", "nλ", "explained", "cumulative", "residual", "nλ within"];
+    let mut heading = vec!["component", "λ", "nλ", "explained", "cumulative"];
+    if !certificate.residuals.is_empty() {
+        heading.push("residual");
+    }
+    if !certificate.intervals.is_empty() {
+        heading.push(if proved { "nλ within" } else { "true nλ" });
+    }
     let more = model.n_components().saturating_sub(SHOWN_COMPONENTS);
     let rest =
         if more > 0 { format!("\n  … and {more} more (all of them with --json)") } else { String::new() };

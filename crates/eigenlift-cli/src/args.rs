@@ -200,6 +200,12 @@ pub(crate) enum Precision {
     F64,
 }
 
+impl Precision {
+    pub(crate) fn is_single(self) -> bool {
+        self == Self::F32
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SolverChoice {
     Auto,

@@ -7,7 +7,7 @@ use crate::input::{Carried, DataAccount};
 use crate::interrupt::Session;
 use crate::kernel::{Square, Tables, block, square};
 use crate::outputs::{self, Written};
-use crate::plot;
+use crate::plot::{self, Shown};
 use crate::saved;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::{Dataset, digits, synthetic, worked_example};
@@ -114,7 +114,9 @@ impl Demo<'_> {
         self.note("scores.csv", "scores");
         self.note("model.safetensors", "model");
         let title = "Kernel PCA of handwritten digits";
-        self.draw("scatter", || plot::draw_scatter(&model, carried.target.as_ref(), title))?;
+        let scores = model.scores()?;
+        let shown = Shown { scores: &scores, target: carried.target.as_ref() };
+        self.draw("scatter", || plot::draw_scatter(&model, &shown, title))?;
         self.draw("scree", || plot::draw_scree(&model, "Spectrum of handwritten digits"))?;
         Ok(model)
     }

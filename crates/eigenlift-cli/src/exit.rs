@@ -105,7 +105,14 @@ impl std::fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Library(error)
+        match error {
+            // A table that was read in pieces: its own error comes back.
+            Error::Source(reason) => match reason.downcast::<TableError>() {
+                Ok(error) => Self::Table(*error),
+                Err(other) => Self::Library(Error::Source(other)),
+            },
+            other => Self::Library(other),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const SHOWN_NAMES: usize = 8;
 
 /// What was read and how it was treated.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct DataAccount {
     pub(crate) path: PathBuf,
     pub(crate) rows: usize,
@@ -48,6 +48,11 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
+    /// Names of the columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.columns().into_iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
     /// Names and cells, text columns first, then the target.
     pub(crate) fn columns(&self) -> Vec<(&str, &[String])> {
         let text = self.text.iter().map(|column| (column.name.as_str(), column.values.as_slice()));

@@ -43,7 +43,7 @@ fn prepare(args: &KernelArgs, has_table: bool) -> Result<(Input, Matrix<f64>), F
         args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
     outputs::check(&[&args.input.data], &wanted)?;
     let mut input = Input::read(&args.input)?;
-    input.say(Words::new(args.speech.quiet));
+    input.account.say(Words::new(args.speech.quiet));
     let rows =
         Matrix::from_vec(std::mem::take(&mut input.values), input.account.rows, input.account.columns)?;
     Ok((input, rows))

@@ -2,6 +2,7 @@
 
 mod account;
 mod args;
+mod certify;
 mod data;
 mod demo;
 mod exit;
@@ -14,6 +15,7 @@ mod outputs;
 mod plan;
 mod plot;
 mod progress;
+mod rows;
 mod saved;
 mod shell;
 mod transform;
@@ -40,6 +42,8 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Plan { method: PlanMethod::Kpca(args) } => plan::run(args, session),
         Command::Fit { method: FitMethod::Kpca(args) } => fit::run(args, session),
         Command::Transform(args) => transform::run(args, session),
+        Command::Certify(args) => certify::run_certify(args, session),
+        Command::Refine(args) => certify::run_refine(args, session),
         Command::Inspect(args) => inspect::run(args),
         Command::Kernel { question } => kernel::run(question, session),
         Command::Completions { shell } => shell::completions(*shell),

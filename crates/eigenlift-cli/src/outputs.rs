@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::input::Carried;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{AtomicFile, Format, Output, same_file, write_table};
+use eigenlift_io::{AtomicFile, Format, Output, TableWriter, WriteOptions, same_file};
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
@@ -136,11 +136,11 @@ pub(crate) fn score_names(k: usize) -> Vec<String> {
 }
 
 /// Refuses carried columns that are called like scores, before the work starts.
-pub(crate) fn check_names(carried: &Carried, k: usize) -> Result<(), Failure> {
+pub(crate) fn check_names(carried: &[String], k: usize) -> Result<(), Failure> {
     let clash =
         |name: &str| name.strip_prefix("kpca").and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
-    match carried.columns().iter().find(|(name, _)| clash(name)) {
-        Some((name, _)) => Err(Failure::Input(format!(
+    match carried.iter().find(|name| clash(name)) {
+        Some(name) => Err(Failure::Input(format!(
             "the column {name} is carried in front of the scores and is called like one of them; every column needs a name \
              of its own. Rename it."
         ))),
@@ -150,14 +150,47 @@ pub(crate) fn check_names(carried: &Carried, k: usize) -> Result<(), Failure> {
 
 /// Writes scores with what is carried in front of them.
 pub(crate) fn write_scores(path: &Path, carried: &Carried, scores: &Matrix<f64>) -> Result<(), Failure> {
-    let output = Output {
-        text: &carried.columns(),
-        names: &score_names(scores.n_cols()),
-        n_rows: scores.n_rows(),
-        values: scores.as_slice(),
-        single_precision: false,
-    };
-    Ok(write_table(path, &output, None)?)
+    let mut writer =
+        ScoreWriter::create(path, &carried.names(), scores.n_cols(), Some(scores.n_rows()))?;
+    writer.append(carried, scores)?;
+    writer.commit()
+}
+
+/// Scores that are written a piece at a time; the file appears when it is complete.
+pub(crate) struct ScoreWriter {
+    writer: TableWriter,
+    names: Vec<String>,
+}
+
+impl ScoreWriter {
+    /// Begins a table of `k` scores with these columns in front.
+    pub(crate) fn create(
+        path: &Path,
+        carried: &[String],
+        k: usize,
+        n_rows: Option<usize>,
+    ) -> Result<Self, Failure> {
+        let names = score_names(k);
+        let options = WriteOptions { text_names: carried, names: &names, n_rows, ..WriteOptions::default() };
+        Ok(Self { writer: TableWriter::create(path, &options)?, names })
+    }
+
+    /// Adds rows.
+    pub(crate) fn append(&mut self, carried: &Carried, scores: &Matrix<f64>) -> Result<(), Failure> {
+        let output = Output {
+            text: &carried.columns(),
+            names: &self.names,
+            n_rows: scores.n_rows(),
+            values: scores.as_slice(),
+            single_precision: false,
+        };
+        Ok(self.writer.append(&output)?)
+    }
+
+    /// Lets the file appear.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        Ok(self.writer.commit()?)
+    }
 }
 
 /// Writes bytes; the file appears when it is complete. `-` is standard output.

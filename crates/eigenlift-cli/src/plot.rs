@@ -21,6 +21,15 @@ const GRID: usize = 80;
 /// What the grid shows beyond the data on each side, as a share of their range.
 const MARGIN: f64 = 0.2;
 
+/// What a picture shows beside the model: scores of samples and their labels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'a> {
+    /// Scores, one row for each sample shown.
+    pub(crate) scores: &'a Matrix<f64>,
+    /// Labels of the same samples.
+    pub(crate) target: Option<&'a Target>,
+}
+
 /// What the picture is called in accounts.
 pub(crate) fn name(kind: PlotKind) -> &'static str {
     match kind {
@@ -34,13 +43,13 @@ pub(crate) fn name(kind: PlotKind) -> &'static str {
 pub(crate) fn write(
     request: &PlotRequest,
     model: &FittedKernelPca,
-    target: Option<&Target>,
+    shown: &Shown<'_>,
     title: &str,
 ) -> Result<(), Failure> {
     let figure = match request.kind {
-        PlotKind::Scatter => draw_scatter(model, target, title)?,
+        PlotKind::Scatter => draw_scatter(model, shown, title)?,
         PlotKind::Scree => draw_scree(model, title)?,
-        PlotKind::Contours => draw_contours(model, target, title)?,
+        PlotKind::Contours => draw_contours(model, shown.target, title)?,
     };
     save(&figure, &request.path)
 }
@@ -54,10 +63,10 @@ pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
 /// The first two components; the rows in order when there is only one.
 pub(crate) fn draw_scatter(
     model: &FittedKernelPca,
-    target: Option<&Target>,
+    shown: &Shown<'_>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    let (scores, ratio) = (model.scores()?, model.explained_variance_ratio());
+    let (Shown { scores, target }, ratio) = (*shown, model.explained_variance_ratio());
     let label = |j: usize| format!("kpca{} ({:.1} % of variance)", j + 1, 100.0 * ratio[j]);
     let x = scores.column(0);
     let (y, y_label) = if scores.n_cols() > 1 {
@@ -94,7 +103,7 @@ pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure,
     Ok(scree(&Scree {
         eigenvalues: &model.variances(),
         ratio: &model.explained_variance_ratio(),
-        intervals: Some(&intervals),
+        intervals: (!intervals.is_empty()).then_some(&intervals),
         title,
     })?)
 }
@@ -106,7 +115,11 @@ pub(crate) fn draw_contours(
     title: &str,
 ) -> Result<Figure, Failure> {
     let Lift::Kernel { samples, .. } = &model.projection().lift else {
-        return Err(Failure::Usage("a precomputed kernel has no plane to draw contours over.".into()));
+        return Err(Failure::Usage(
+            "contours of a model that holds no points of the plane; they need samples or landmarks. \
+             Leave the contours out, or fit with --solver davidson."
+                .into(),
+        ));
     };
     let data = samples.points().to_dense::<f64>();
     let (x, y) = (data.column(0), data.column(1));
@@ -129,7 +142,9 @@ pub(crate) fn draw_contours(
         x_range,
         y_range,
         points: (&x, &y),
-        classes: target.filter(|target| continuous(target).is_none()).map(|target| target.values.as_slice()),
+        classes: target
+            .filter(|target| continuous(target).is_none() && target.values.len() == x.len())
+            .map(|target| target.values.as_slice()),
         columns: 0,
         title,
         x_label: label(0),

@@ -6,7 +6,6 @@ use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
 use crate::matrix::{MatMut, Matrix};
-use crate::random::Stream;
 use crate::real::Real;
 use exact::ExactMap;
 use rayon::prelude::*;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Stream;
 use crate::data::Csr;
 use crate::engine::{Cpu, Engine};
 use crate::kernel::Kernel;
