@@ -58,6 +58,63 @@ pub fn digits() -> Matrix<f64> {
     Matrix::from_fn(x.n_rows(), x.n_cols(), |i, j| x[(i, j)] / 16.0)
 }
 
+/// Samples and the kernel that gives them a spectrum of a known kind.
+#[derive(Clone, Debug)]
+pub struct Spectrum {
+    /// What it is called.
+    pub name: &'static str,
+    /// One row for each sample.
+    pub samples: Matrix<f64>,
+    /// The kernel as text, its width fixed by the samples.
+    pub kernel: String,
+}
+
+/// A swiss roll, rbf: the fastest decay.
+pub fn swiss_rbf(n: usize) -> Spectrum {
+    let samples = swiss_roll(n, 0);
+    Spectrum { name: "swiss", kernel: rbf(&samples, 1.0), samples }
+}
+
+/// The 1797 digits, rbf `factor` times narrower than the median.
+pub fn digits_rbf(factor: f64) -> Spectrum {
+    let samples = digits();
+    let name = if factor == 1.0 { "digits" } else { "digits, narrow" };
+    Spectrum { name, kernel: rbf(&samples, factor), samples }
+}
+
+/// 20 clusters in 32 dimensions, rbf.
+pub fn gmm32_rbf(n: usize) -> Spectrum {
+    let samples = mixture(n, 32, 0);
+    Spectrum { name: "gmm32", kernel: rbf(&samples, 1.0), samples }
+}
+
+/// Noise in 32 dimensions, exp(−‖x−y‖/√median): 32 eigenvalues, then some 500 almost equal ones.
+pub fn gauss32_exponential(n: usize) -> Spectrum {
+    let samples = noise(n, 32, 0);
+    let kernel = format!("exponential(gamma={})", 1.0 / median_squared_distance(&samples).sqrt());
+    Spectrum { name: "gauss32", kernel, samples }
+}
+
+/// The five spectra on which solvers are compared, of `n` samples where the samples are made.
+pub fn five_spectra(n: usize) -> [Spectrum; 5] {
+    [swiss_rbf(n), digits_rbf(1.0), gmm32_rbf(n), digits_rbf(4.0), gauss32_exponential(n)]
+}
+
+fn rbf(samples: &Matrix<f64>, factor: f64) -> String {
+    format!("rbf(gamma={})", factor / median_squared_distance(samples))
+}
+
+/// The median of ‖x − y‖² over 200 000 random pairs of different rows.
+pub fn median_squared_distance(x: &Matrix<f64>) -> f64 {
+    let mut numbers = Numbers::new(0);
+    let mut row = || (numbers.uniform() * x.n_rows() as f64) as usize;
+    let pairs = (0..200_000).map(|_| (row(), row())).filter(|(i, j)| i != j);
+    let square = |(i, j): (usize, usize)| x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b).powi(2)).sum();
+    let mut distances: Vec<f64> = pairs.map(square).collect();
+    distances.sort_by(f64::total_cmp);
+    distances[distances.len() / 2]
+}
+
 /// n points equally spaced on the unit circle, and the eigenvalues of the centred Gaussian kernel matrix on them, largest
 /// first.
 ///

@@ -202,6 +202,58 @@ pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)
 pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
     let q = borrow(a).qr().compute_thin_Q();
     Matrix::from_fn(q.nrows(), q.ncols(), |i, j| q[(i, j)])
+
+/// Rows of a single-precision matrix in double precision.
+fn widened(a: MatRef<'_, f32>, rows: std::ops::Range<usize>) -> Matrix<f64> {
+    let a = a.rows(rows);
+    Matrix::from_fn(a.n_rows(), a.n_cols(), |i, j| f64::from(a.row(i)[j]))
+}
+
+/// AᵀB for two tall matrices, A stored in single precision; products and sums are in double precision.
+///
+/// Cost: 2·n·p·q flops; memory one p × q block for each piece and 512 × p numbers for each thread.
+pub(crate) fn inner_single(a: MatRef<'_, f32>, b: MatRef<'_, f64>) -> Matrix<f64> {
+    let (n, p, q) = (a.n_rows(), a.n_cols(), b.n_cols());
+    let height = CHUNK_ROWS.max(n.div_ceil(64)).next_multiple_of(CHUNK_ROWS);
+    let partial: Vec<Matrix<f64>> = (0..n.div_ceil(height))
+        .into_par_iter()
+        .map(|piece| {
+            let mut out = Matrix::zeros(p, q);
+            for from in (piece * height..((piece + 1) * height).min(n)).step_by(CHUNK_ROWS) {
+                let rows = from..(from + CHUNK_ROWS).min(n);
+                let wide = widened(a, rows.clone());
+                let (a, b) = (Factor::Transposed(wide.view()), Factor::Plain(b.rows(rows)));
+                gemm(out.view_mut(), Onto::Add, 1.0, a, b);
+            }
+            out
+        })
+        .collect();
+    let mut total = Matrix::zeros(p, q);
+    for piece in &partial {
+        total.as_mut_slice().iter_mut().zip(piece.as_slice()).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
+/// out ← out + A·S for a tall A stored in single precision and a small S; products and sums are in double precision.
+///
+/// Cost: 2·n·p·q flops; memory 512 × p numbers for each thread.
+pub(crate) fn add_combination(out: MatMut<'_, f64>, a: MatRef<'_, f32>, s: MatRef<'_, f64>) {
+    let n = a.n_rows();
+    out.row_chunks(CHUNK_ROWS).into_par_iter().enumerate().for_each(|(piece, out)| {
+        let wide = widened(a, piece * CHUNK_ROWS..((piece + 1) * CHUNK_ROWS).min(n));
+        gemm(out, Onto::Add, 1.0, Factor::Plain(wide.view()), Factor::Plain(s));
+    });
+}
+
+/// First columns of A ← (first columns of A)·S, for a tall A and an S that is not wider than tall.
+///
+/// Cost: 2·n·p·q flops; memory 512 × p numbers for each thread.
+pub(crate) fn combine_in_place(a: MatMut<'_, f64>, s: MatRef<'_, f64>) {
+    a.row_chunks(CHUNK_ROWS).into_par_iter().for_each(|piece| {
+        let old = piece.as_ref().first_columns(s.n_rows()).to_matrix();
+        gemm(piece.columns(0..s.n_cols()), Onto::Replace, 1.0, Factor::Plain(old.view()), Factor::Plain(s));
+    });
 }
 
 #[cfg(test)]
@@ -231,6 +283,28 @@ mod tests {
         let allowed = 2500.0 * f64::EPSILON * 10.0;
         assert!(expected.as_slice().iter().zip(got.as_slice()).all(|(x, y)| (x - y).abs() < allowed));
         assert!(twice.as_slice().iter().zip(out.as_slice()).all(|(x, y)| (2.0 * x - y).abs() < allowed));
+    }
+
+    /// Single-precision storage changes the operand, not the arithmetic: the same as widening the whole matrix first.
+    #[test]
+    fn products_with_single_precision_storage_are_those_of_the_widened_matrix() {
+        let (n, wide) = (40_000, wavy(40_000, 6));
+        let narrow = Matrix::from_fn(n, 6, |i, j| wide[(i, j)] as f32);
+        let wide = Matrix::from_fn(n, 6, |i, j| f64::from(narrow[(i, j)]));
+        let (b, s) = (wavy(n, 5), wavy(6, 5));
+        // Sums of n terms of size at most 1.
+        let allowed = n as f64 * f64::EPSILON;
+        let (got, expected) = (inner_single(narrow.view(), b.view()), inner(wide.view(), b.view()));
+        assert!(expected.as_slice().iter().zip(got.as_slice()).all(|(x, y)| (x - y).abs() <= allowed));
+        let (mut got, mut expected) = (b.clone(), b.clone());
+        add_combination(got.view_mut(), narrow.view(), s.view());
+        combine(expected.view_mut(), Onto::Add, 1.0, wide.view(), s.view());
+        assert_eq!(got.as_slice(), expected.as_slice());
+        let (mut turned, mut expected) = (wide.clone(), Matrix::zeros(n, 5));
+        combine_in_place(turned.view_mut(), s.view());
+        combine(expected.view_mut(), Onto::Replace, 1.0, wide.view(), s.view());
+        assert_eq!(turned.view().first_columns(5).to_matrix().as_slice(), expected.as_slice());
+        assert_eq!(turned.column(5), wide.column(5));
     }
 
     #[test]

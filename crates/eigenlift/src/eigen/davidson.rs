@@ -1,7 +1,7 @@
 //! Block Davidson with thick restart (GD+k), docs/theory (K20)–(K24).
 //!
 //! The basis grows by preconditioned residuals of the pairs that have not converged. When it is full it is replaced by the
-//! best Ritz vectors and those of the step before. Every new block is orthogonalised against the whole basis and the
+//! Ritz vectors of the step before and as many of the best ones as leave room for a block. Every new block is orthogonalised against the whole basis and the
 //! deflated vectors, in every sweep.
 
 use super::orthonormal::{orthonormalise, times};
@@ -9,7 +9,10 @@ use super::rayleigh_ritz::{Refined, rayleigh_ritz};
 use super::spectrum::Convergence;
 use super::{EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
 use crate::error::{Error, Result};
-use crate::linalg::{Onto, column_norms, combine, inner, scale_columns, symmetric_eigen};
+use crate::linalg::{
+    Onto, add_combination, column_norms, combine, combine_in_place, inner, inner_single, scale_columns,
+    symmetric_eigen,
+};
 use crate::matrix::{MatRef, Matrix};
 use crate::operator::LinearOperator;
 use crate::random::{Purpose, Stream};
@@ -18,6 +21,12 @@ use crate::random::{Purpose, Stream};
 const PROBES: usize = 4;
 /// Widest block that one pass multiplies.
 const WIDEST: usize = 128;
+/// Most Ritz vectors improved beside the wanted ones.
+const WIDEST_GUARD: usize = 64;
+/// Up to this many pairs a basis of four blocks is enough.
+const FEW: usize = 32;
+/// Bytes that a basis of more than four blocks may take.
+const BASIS_BYTES: usize = 1 << 30;
 /// A pair whose residual is this far below the tolerance needs no further direction.
 const SOFT_LOCK: f64 = 0.1;
 /// Denominators of the preconditioner are kept this far from zero, relative to θ.
@@ -25,14 +34,16 @@ const SMALLEST_DENOMINATOR: f64 = 0.05;
 
 /// Block Davidson GD+k for a few of the largest eigenpairs of an operator that is expensive to apply.
 ///
-/// Memory: 8 n × (k + guard) doubles. Cost: a few passes over the matrix.
+/// Memory: 16·n bytes for each column of the basis, which has about 8k columns up to k = 32 and 14k for k = 64, and four
+/// blocks in flight. Cost: a few passes over the matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Davidson;
 
 /// Sizes of the iteration for k pairs.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
-    /// Ritz vectors kept at a restart: k and a guard of at least 8.
+    /// Ritz vectors that are improved: k and a guard. What limits the number of passes is the gap between eigenvalue k and
+    /// the first one after the guard.
     keep: usize,
     /// Columns added in a step.
     widest: usize,
@@ -42,9 +53,14 @@ struct Sizes {
 
 impl Sizes {
     fn new(n: usize, k: usize) -> Self {
-        let keep = (k + (k / 4).max(8)).next_multiple_of(8).max(16).min(n);
+        let k = k.min(n);
+        let keep = (k + k.clamp(8, WIDEST_GUARD)).next_multiple_of(8).max(16).min(n);
         let widest = keep.min(WIDEST);
-        Self { keep, widest, basis: (keep + 3 * widest).min(n) }
+        // Many pairs take more steps, which a small basis would forget: more blocks, unless they cost too much memory or,
+        // at small n, more work in the small eigenproblem than the passes they save.
+        let (least, most) = (keep + 3 * widest, if k > FEW { keep + 6 * widest } else { keep + 3 * widest });
+        let affordable = (BASIS_BYTES / (2 * size_of::<f64>() * n.max(1))).min(n / 16);
+        Self { keep, widest, basis: affordable.clamp(least, most).min(n) }
     }
 }
 
@@ -101,12 +117,9 @@ impl Basis {
 
     /// Replaces the basis by the combinations `c`, which are orthonormal.
     fn replace(&mut self, c: &Matrix<f64>) {
-        let (n, width) = (self.q.n_rows(), c.n_cols());
-        let mut out = Matrix::zeros(n, width);
-        combine(out.view_mut(), Onto::Replace, 1.0, self.q(), c.view());
-        self.q.view_mut().columns(0..width).copy_from(out.view());
-        combine(out.view_mut(), Onto::Replace, 1.0, self.aq(), c.view());
-        self.aq.view_mut().columns(0..width).copy_from(out.view());
+        let width = c.n_cols();
+        combine_in_place(self.q.view_mut(), c.view());
+        combine_in_place(self.aq.view_mut(), c.view());
         let small = Matrix::from_fn(self.width, self.width, |i, j| self.t[(i, j)]);
         let reduced = inner(c.view(), times(&small, c).view());
         for i in 0..width {
@@ -142,60 +155,68 @@ impl Eigensolver for Davidson {
         let mut progress = Progress::default();
         loop {
             run.stats.iterations += 1;
-            let (theta, s) = basis.ritz()?;
-            let keep = run.sizes.keep.min(basis.width);
-            let s = first_columns(&s, keep);
-            let residual = residual_block(&basis, &s, &theta);
-            let norms = column_norms(residual.view());
-            let wanted = run.k.min(keep);
-            let judge = run.judge(theta[0]);
-            let done = (0..wanted).all(|i| judge.holds(norms[i], theta[i], 1.0));
-            let open: Vec<usize> = (0..keep)
-                .filter(|i| !judge.holds(norms[*i], theta[*i], SOFT_LOCK))
-                .take(run.sizes.widest)
-                .collect();
-            let stuck = progress.is_stuck(run.worst(&norms, &theta)) && run.at_rounding(&norms[..wanted]);
-            if done || stuck || open.is_empty() {
-                match run.finish(
-                    &mut basis,
-                    &s,
-                    &theta[..=wanted.min(theta.len() - 1)],
-                    &norms[..wanted],
-                    stuck,
-                )? {
-                    Some(pairs) => return Ok(pairs),
-                    None => {
-                        before = None;
-                        continue;
-                    }
+            let mut step = Step::new(&basis, run.sizes.keep)?;
+            let open = run.open(&step);
+            let stuck = progress.is_stuck(run.worst(&step.norms, &step.theta)) && run.at_rounding(&step);
+            if stuck || open.is_empty() || run.has_converged(&step) {
+                if let Some(pairs) = run.finish(&mut basis, &step, stuck)? {
+                    return Ok(pairs);
                 }
+                before = None;
+                continue;
             }
-            run.check_patience(&norms, &theta)?;
-            let new = run.directions(&residual, &open, &theta)?;
-            let full = basis.width + new.n_cols() > run.sizes.basis;
-            let s = if full { restart(&mut basis, &s, before.as_ref())? } else { s };
+            run.check_patience(&step.norms, &step.theta)?;
+            let new = run.directions(&mut step, &open);
+            let room = run.sizes.basis.saturating_sub(new.n_cols());
+            let current = match basis.width > room {
+                true => restart(&mut basis, &step, before.as_ref(), room)?,
+                false => step.leading(),
+            };
             let bases: Vec<MatRef<'_, f64>> = how.deflate.into_iter().chain([basis.q()]).collect();
             let mut v = orthonormalise(new, &bases)?;
             if basis.width + v.n_cols() > run.sizes.basis {
                 v = first_columns(&v, run.sizes.basis - basis.width);
             }
             if v.n_cols() == 0 {
-                // The space is exhausted: what is left is rounding.
-                let pairs = run.finish(
-                    &mut basis,
-                    &s,
-                    &theta[..=wanted.min(theta.len() - 1)],
-                    &norms[..wanted],
-                    true,
-                )?;
-                return pairs.ok_or_else(|| run.gave_up(&norms, &theta));
+                return run.exhausted(&mut basis);
             }
             let av = run.apply(&v)?;
-            before = Some(Matrix::from_fn(basis.width + v.n_cols(), s.n_cols(), |i, j| {
-                if i < s.n_rows() { s[(i, j)] } else { 0.0 }
+            before = Some(Matrix::from_fn(basis.width + v.n_cols(), current.n_cols(), |i, j| {
+                if i < current.n_rows() { current[(i, j)] } else { 0.0 }
             }));
             basis.append(&v, &av);
         }
+    }
+}
+
+/// What the basis holds: Ritz values and coefficients, and the residuals of the leading pairs.
+struct Step {
+    /// All Ritz values, largest first.
+    theta: Vec<f64>,
+    /// Coefficients of all Ritz vectors in the basis.
+    s: Matrix<f64>,
+    /// R = AQ·S − Q·S·diag(θ) of the leading pairs, (K21).
+    residual: Matrix<f64>,
+    /// Their norms.
+    norms: Vec<f64>,
+}
+
+impl Step {
+    fn new(basis: &Basis, keep: usize) -> Result<Self> {
+        let (theta, s) = basis.ritz()?;
+        let leading = first_columns(&s, keep.min(basis.width));
+        let mut residual = Matrix::zeros(basis.q.n_rows(), leading.n_cols());
+        combine(residual.view_mut(), Onto::Replace, 1.0, basis.aq(), leading.view());
+        let mut scaled = leading;
+        scale_columns(scaled.view_mut(), &theta);
+        combine(residual.view_mut(), Onto::Add, -1.0, basis.q(), scaled.view());
+        let norms = column_norms(residual.view());
+        Ok(Self { theta, s, residual, norms })
+    }
+
+    /// Coefficients of the leading Ritz vectors.
+    fn leading(&self) -> Matrix<f64> {
+        first_columns(&self.s, self.norms.len())
     }
 }
 
@@ -220,32 +241,28 @@ impl Progress {
     }
 }
 
-/// R = AQ·S − Q·S·diag(θ), (K21).
-fn residual_block(basis: &Basis, s: &Matrix<f64>, theta: &[f64]) -> Matrix<f64> {
-    let mut out = Matrix::zeros(basis.q.n_rows(), s.n_cols());
-    combine(out.view_mut(), Onto::Replace, 1.0, basis.aq(), s.view());
-    let mut scaled = s.clone();
-    scale_columns(scaled.view_mut(), theta);
-    combine(out.view_mut(), Onto::Add, -1.0, basis.q(), scaled.view());
-    out
-}
-
-/// Keeps the current Ritz vectors and what the previous ones add to them, (K24). Returns the coefficients of the current
-/// Ritz vectors in the new basis.
-fn restart(basis: &mut Basis, s: &Matrix<f64>, before: Option<&Matrix<f64>>) -> Result<Matrix<f64>> {
-    let keep = s.n_cols();
-    let mut kept = s.clone();
-    if let Some(before) = before {
-        let extra = orthonormalise(before.clone(), &[s.view()])?;
-        let width = keep + extra.n_cols();
-        kept = Matrix::from_fn(
-            s.n_rows(),
+/// Shrinks the basis to at most `room` columns: the previous step's Ritz vectors, and as many of the current ones as there
+/// is room for, (K24). Returns the coefficients of the leading Ritz vectors in the new basis.
+fn restart(basis: &mut Basis, step: &Step, before: Option<&Matrix<f64>>, room: usize) -> Result<Matrix<f64>> {
+    let leading = step.norms.len();
+    let reserved = before.map_or(0, Matrix::n_cols);
+    let current = room.saturating_sub(reserved).clamp(leading, basis.width);
+    let s = first_columns(&step.s, current);
+    let extra = match before {
+        Some(before) => orthonormalise(before.clone(), &[s.view()])?,
+        None => Matrix::zeros(basis.width, 0),
+    };
+    let width = (current + extra.n_cols()).min(room.max(current));
+    let kept =
+        Matrix::from_fn(
+            basis.width,
             width,
-            |i, j| if j < keep { s[(i, j)] } else { extra[(i, j - keep)] },
+            |i, j| {
+                if j < current { s[(i, j)] } else { extra[(i, j - current)] }
+            },
         );
-    }
     basis.replace(&kept);
-    Ok(Matrix::from_fn(kept.n_cols(), keep, |i, j| f64::from(u8::from(i == j))))
+    Ok(Matrix::from_fn(width, leading, |i, j| f64::from(u8::from(i == j))))
 }
 
 /// One solve: what it was asked and what it has spent.
@@ -258,14 +275,14 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The sketch's leading vectors and Gaussian probes, orthonormal.
+    /// The sketch's leading vectors and Gaussian probes, orthonormal, (K20).
     fn start(&self, n: usize) -> Result<Matrix<f64>> {
         let width = self.sizes.keep;
         let known =
             self.how.sketch.map_or(0, |sketch| sketch.vectors.n_cols().min(width - PROBES.min(width)));
         let mut random = Stream::new(self.how.seed, Purpose::StartBlock);
         let block = Matrix::from_fn(n, width, |i, j| match self.how.sketch {
-            Some(sketch) if j < known => sketch.vectors[(i, j)],
+            Some(sketch) if j < known => f64::from(sketch.vectors[(i, j)]),
             _ => random.gaussian(),
         });
         let bases: Vec<MatRef<'_, f64>> = self.how.deflate.into_iter().collect();
@@ -286,14 +303,35 @@ impl Run<'_> {
         Convergence::new(n, self.how.tolerance, largest, self.how.norm_bound, unit_roundoff)
     }
 
+    /// How many of the leading pairs are asked for.
+    fn wanted(&self, step: &Step) -> usize {
+        self.k.min(step.norms.len())
+    }
+
+    fn has_converged(&self, step: &Step) -> bool {
+        let judge = self.judge(step.theta[0]);
+        (0..self.wanted(step)).all(|i| judge.holds(step.norms[i], step.theta[i], 1.0))
+    }
+
+    /// Leading pairs that need a further direction, (K22).
+    fn open(&self, step: &Step) -> Vec<usize> {
+        let judge = self.judge(step.theta[0]);
+        let open = (0..step.norms.len()).filter(|i| !judge.holds(step.norms[*i], step.theta[*i], SOFT_LOCK));
+        open.take(self.sizes.widest).collect()
+    }
+
     /// t = −r/θ + U((1/(ℓ−θ) + 1/θ) ∘ Uᵀr): the inverse of (sketch − θ) applied to the residual, (K23).
-    fn directions(&self, residual: &Matrix<f64>, open: &[usize], theta: &[f64]) -> Result<Matrix<f64>> {
+    ///
+    /// Takes the residuals out of the step: they are not needed afterwards, and a block of memory is free for the pass.
+    fn directions(&self, step: &mut Step, open: &[usize]) -> Matrix<f64> {
+        let residual = std::mem::replace(&mut step.residual, Matrix::zeros(0, 0));
         let mut r = Matrix::from_fn(residual.n_rows(), open.len(), |i, j| residual[(i, open[j])]);
-        let Some(Sketch { vectors, values }) = self.how.sketch else { return Ok(r) };
-        let mut weights = inner(vectors.view(), r.view());
+        drop(residual);
+        let Some(Sketch { vectors, values }) = self.how.sketch else { return r };
+        let mut weights = inner_single(vectors.view(), r.view());
         // Ritz values at rounding level would only blow up the scale.
-        let least = self.judge(theta[0]).floor.max(f64::MIN_POSITIVE);
-        let shift: Vec<f64> = open.iter().map(|i| theta[*i].abs().max(least)).collect();
+        let least = self.judge(step.theta[0]).floor.max(f64::MIN_POSITIVE);
+        let shift: Vec<f64> = open.iter().map(|i| step.theta[*i].abs().max(least)).collect();
         for (i, value) in values.iter().enumerate() {
             for (j, t) in shift.iter().enumerate() {
                 let gap = value - t;
@@ -304,12 +342,16 @@ impl Run<'_> {
         }
         let scale: Vec<f64> = shift.iter().map(|t| -1.0 / t).collect();
         scale_columns(r.view_mut(), &scale);
-        combine(r.view_mut(), Onto::Add, 1.0, vectors.view(), weights.view());
-        Ok(r)
+        add_combination(r.view_mut(), vectors.view(), weights.view());
+        r
     }
 
-    /// Whether all residuals are below the bound 2u‖A‖_F that holds for a product's rounding error.
-    fn at_rounding(&self, norms: &[f64]) -> bool {
+    /// Whether the wanted residuals are below the bound 2u‖A‖_F that holds for a product's rounding error.
+    fn at_rounding(&self, step: &Step) -> bool {
+        self.are_rounding(&step.norms[..self.wanted(step)])
+    }
+
+    fn are_rounding(&self, norms: &[f64]) -> bool {
         let noise = 2.0 * self.operator.unit_roundoff() * self.how.norm_bound;
         norms.iter().all(|r| *r <= noise)
     }
@@ -320,22 +362,25 @@ impl Run<'_> {
         existing.map(|(r, t)| r / t.abs().max(f64::MIN_POSITIVE)).fold(0.0, f64::max)
     }
 
+    /// No direction is left: the basis spans the whole space, and residuals are rounding or there is no answer.
+    fn exhausted(&mut self, basis: &mut Basis) -> Result<EigenPairs> {
+        let step = Step::new(basis, self.sizes.keep)?;
+        if !self.has_converged(&step) && !self.at_rounding(&step) {
+            return Err(self.gave_up(&step.norms, &step.theta));
+        }
+        let pairs = self.finish(basis, &step, true)?;
+        pairs.ok_or_else(|| self.gave_up(&step.norms, &step.theta))
+    }
+
     /// Forms the wanted Ritz vectors. If a fresh product is asked for, multiplies them anew and returns the pairs only if
     /// the fresh residuals hold too; otherwise the basis is replaced by the fresh vectors and products.
-    fn finish(
-        &mut self,
-        basis: &mut Basis,
-        s: &Matrix<f64>,
-        theta: &[f64],
-        norms: &[f64],
-        at_rounding: bool,
-    ) -> Result<Option<EigenPairs>> {
-        let wanted = norms.len();
+    fn finish(&mut self, basis: &mut Basis, step: &Step, at_rounding: bool) -> Result<Option<EigenPairs>> {
+        let wanted = self.wanted(step);
         let mut vectors = Matrix::zeros(basis.q.n_rows(), wanted);
-        combine(vectors.view_mut(), Onto::Replace, 1.0, basis.q(), s.view().first_columns(wanted));
-        let (next, all) = (theta.get(wanted).copied(), None);
+        combine(vectors.view_mut(), Onto::Replace, 1.0, basis.q(), step.s.view().first_columns(wanted));
+        let (next, all) = (step.theta.get(wanted).copied(), None);
         if !self.how.verify {
-            let (values, residuals) = (theta[..wanted].to_vec(), norms.to_vec());
+            let (values, residuals) = (step.theta[..wanted].to_vec(), step.norms[..wanted].to_vec());
             return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
         }
         let product = self.apply(&vectors)?;
@@ -343,7 +388,7 @@ impl Run<'_> {
         // Allowance of one tenth: products kept in the basis drift from fresh ones by rounding.
         let judge = self.judge(values.first().copied().unwrap_or(0.0));
         let holds = (0..wanted).all(|i| judge.holds(residuals[i], values[i], 1.1));
-        if holds || (at_rounding && self.at_rounding(&residuals)) {
+        if holds || (at_rounding && self.are_rounding(&residuals)) {
             return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
         }
         if self.stats.passes >= self.how.max_passes {

@@ -24,8 +24,8 @@ use crate::progress::Watch;
 /// Approximate eigenpairs that a solver starts from and preconditions with.
 #[derive(Clone, Debug)]
 pub struct Sketch {
-    /// Orthonormal columns.
-    pub vectors: Matrix<f64>,
+    /// Orthonormal columns, to single precision: they are a start and a preconditioner, no result depends on their last digits.
+    pub vectors: Matrix<f32>,
     /// Their approximate eigenvalues, largest first.
     pub values: Vec<f64>,
 }

@@ -258,6 +258,7 @@ fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<
         return Ok(None);
     }
     let (values, vectors) = factor.centered_eigenpairs(SKETCH_SHARE)?;
+    let vectors = Matrix::from_fn(vectors.n_rows(), vectors.n_cols(), |i, j| vectors[(i, j)] as f32);
     Ok((!values.is_empty()).then_some(Sketch { vectors, values }))
 }
 
