@@ -3,6 +3,10 @@
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
 
+mod panels;
+
+pub(crate) use panels::{GROUP_ROWS, Panels, multiply};
+
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::real::Real;
@@ -202,6 +206,7 @@ pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)
 pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
     let q = borrow(a).qr().compute_thin_Q();
     Matrix::from_fn(q.nrows(), q.ncols(), |i, j| q[(i, j)])
+}
 
 /// Rows of a single-precision matrix in double precision.
 fn widened(a: MatRef<'_, f32>, rows: std::ops::Range<usize>) -> Matrix<f64> {

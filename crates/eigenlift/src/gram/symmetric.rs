@@ -1,11 +1,11 @@
 //! The Gram matrix of samples with themselves.
 
 use super::schedule::Tournament;
-use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
+use super::{BLOCK_ROWS, Scratch, TileSpace, accumulate, block_rows, packed};
 use crate::data::{Points, Samples};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::linalg::{Factor, Onto, gemm};
+use crate::linalg::Factor;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
@@ -118,15 +118,14 @@ impl<T: Real> SymmetricGram<T> {
         sums: Option<&[Mutex<BlockSums>]>,
         watch: &Watch,
     ) -> Result<()> {
-        let n = self.samples.n_rows();
         out.fill(0.0);
         let results: Vec<Mutex<MatMut<'_, f64>>> =
             out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
-            let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
-            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;
+        let vectors = packed::<T>(block);
+        self.sweep("pass over the Gram matrix", watch, |i, j, tile| {
+            accumulate(Factor::Plain(tile), &vectors[j], &mut lock(&results[i]));
             if i != j {
-                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), space)?;
+                accumulate(Factor::Transposed(tile), &vectors[i], &mut lock(&results[j]));
             }
             if let Some(sums) = sums {
                 let mut down = vec![0.0; tile.n_cols()];
@@ -143,13 +142,13 @@ impl<T: Real> SymmetricGram<T> {
         })
     }
 
-    /// Calls `visit(i, j, tile, space)` for every tile on and above the diagonal; the calls that concern one block come one
+    /// Calls `visit(i, j, tile)` for every tile on and above the diagonal; the calls that concern one block come one
     /// after the other, always in the same order.
     fn sweep(
         &self,
         stage: &str,
         watch: &Watch,
-        visit: impl Fn(usize, usize, MatRef<'_, T>, &mut TileSpace<T>) -> Result<()> + Sync,
+        visit: impl Fn(usize, usize, MatRef<'_, T>) -> Result<()> + Sync,
     ) -> Result<()> {
         let (n, order) = (self.samples.n_rows(), Tournament::new(self.n_blocks()));
         order.run(|at, meeting, turn| {
@@ -168,14 +167,11 @@ impl<T: Real> SymmetricGram<T> {
                         space.tile.clone()
                     });
                     let tile = MatRef::new(tile, shape.0, shape.1)?;
-                    return turn.take(|| visit(i, j, tile, space));
+                    return turn.take(|| visit(i, j, tile));
                 }
                 self.compute(i, j, space);
-                let tile = std::mem::take(&mut space.tile);
-                let view = MatRef::new(&tile, shape.0, shape.1)?;
-                let result = turn.take(|| visit(i, j, view, space));
-                space.tile = tile;
-                result
+                let tile = MatRef::new(&space.tile, shape.0, shape.1)?;
+                turn.take(|| visit(i, j, tile))
             })
         })?;
         watch.step(stage, order.len(), order.len())
@@ -197,32 +193,6 @@ fn copy_entries<T: Real>(
             out.copy_from_slice(&buffer[columns.clone()]);
         }
     }
-}
-
-/// y ← y + P·v, P in tile precision and y in double precision.
-pub(super) fn accumulate<T: Real>(
-    tile: Factor<'_, T>,
-    v: MatRef<'_, f64>,
-    mut y: MatMut<'_, f64>,
-    space: &mut TileSpace<T>,
-) -> Result<()> {
-    let (Factor::Plain(m) | Factor::Transposed(m)) = tile;
-    if let Some(buffer) = T::as_f64(m.buffer()) {
-        let m = MatRef::strided(buffer, m.n_rows(), m.n_cols(), m.row_stride())?;
-        let tile = if matches!(tile, Factor::Plain(_)) { Factor::Plain(m) } else { Factor::Transposed(m) };
-        gemm(y, Onto::Add, 1.0, tile, Factor::Plain(v));
-        return Ok(());
-    }
-    let (n, b) = (y.n_rows(), v.n_cols());
-    space.vectors.clear();
-    (0..v.n_rows()).for_each(|i| space.vectors.extend(v.row(i).iter().map(|x| T::of(*x))));
-    space.product.resize(n * b, T::ZERO);
-    let vectors = MatRef::new(&space.vectors, v.n_rows(), b)?;
-    gemm(MatMut::strided(&mut space.product, n, b, b)?, Onto::Replace, 1.0, tile, Factor::Plain(vectors));
-    for (i, product) in space.product.chunks(b.max(1)).enumerate().take(n) {
-        y.row_mut(i).iter_mut().zip(product).for_each(|(y, p)| *y += p.f64());
-    }
-    Ok(())
 }
 
 impl<T: Real> LinearOperator for SymmetricGram<T> {
@@ -247,7 +217,7 @@ impl<T: Real> LinearOperator for SymmetricGram<T> {
         let mut dense = Matrix::zeros(n, n);
         let bands: Vec<Mutex<MatMut<'_, f64>>> =
             dense.view_mut().row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        self.sweep("Gram matrix", watch, |i, j, tile, _| {
+        self.sweep("Gram matrix", watch, |i, j, tile| {
             let (columns, rows) = (block_rows(j, n), block_rows(i, n));
             for a in 0..tile.n_rows() {
                 let mut band = lock(&bands[i]);
@@ -373,7 +343,7 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {
         let n = self.n_rows();
         let sums = self.block_sums();
-        self.sweep("Gram matrix", watch, |i, j, tile, _| {
+        self.sweep("Gram matrix", watch, |i, j, tile| {
             let mut down = vec![0.0; tile.n_cols()];
             let mut squares = 0.0;
             let mut own = lock(&sums[i]);

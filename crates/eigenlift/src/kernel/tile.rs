@@ -7,11 +7,18 @@ use super::Kernel;
 use super::formula::Formula;
 use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, to_squared_distances};
 use crate::data::{CsrRef, Points};
-use crate::linalg::{Factor, Onto, gemm};
+use crate::linalg::{Factor, GROUP_ROWS, Onto, Panels, gemm, multiply};
 use crate::matrix::{MatMut, MatRef};
 use crate::real::Real;
 use crate::simd::{Vectorised, dispatch};
 use std::sync::Arc;
+
+/// Rows with more numbers than this are multiplied by gemm, which goes through them piece by piece: packed rows of two blocks
+/// would not stay in the second-level cache.
+const MOST_COLUMNS: usize = 256;
+
+/// Rows of a tile whose inner products are computed before the profile takes them up, still in the nearest cache.
+const STRIP_ROWS: usize = 2 * GROUP_ROWS;
 
 /// A kernel given as a function of two rows.
 pub type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
@@ -36,6 +43,8 @@ pub(crate) enum Form {
 pub struct Workspace<T> {
     left: Vec<T>,
     right: Vec<T>,
+    panels: Panels<T>,
+    centre: Vec<T>,
     left_squares: Vec<T>,
     right_squares: Vec<T>,
     spare: Vec<Vec<T>>,
@@ -91,7 +100,7 @@ fn evaluate<T: Real>(
 ) {
     match form {
         Form::Inner(profile) => {
-            inner_products(x, y, out);
+            inner_products(x, y, out, &mut work.panels);
             profile.apply(out);
         }
         Form::Cosine => cosine(x, y, out, work),
@@ -130,10 +139,10 @@ fn fold<T: Real>(
 }
 
 /// out\[i·m + j\] = ⟨xᵢ, yⱼ⟩.
-fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
+fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], panels: &mut Panels<T>) {
     let (n, m) = (x.n_rows(), y.n_rows());
     match (x, y) {
-        (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out),
+        (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out, panels),
         (Points::Sparse(x), Points::Sparse(y)) => sparse_inner(x, y, out),
         (Points::Dense(x), Points::Sparse(y)) => {
             (0..n * m).for_each(|at| out[at] = sparse_dot(y.row(at % m), x.row(at / m)));
@@ -144,11 +153,19 @@ fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
     }
 }
 
-fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T]) {
+fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T], panels: &mut Panels<T>) {
     let (n, m) = (x.n_rows(), y.n_rows());
-    if let Ok(out) = MatMut::strided(out, n, m, m) {
+    if x.n_cols() <= MOST_COLUMNS {
+        panels.pack_transposed(y);
+        times_panels(x, panels, out, m);
+    } else if let Ok(out) = MatMut::strided(out, n, m, m) {
         gemm(out, Onto::Replace, 1.0, Factor::Plain(x), Factor::Transposed(y));
     }
+}
+
+/// out\[i·m + j\] = (x·B)ᵢⱼ.
+fn times_panels<T: Real>(x: MatRef<'_, T>, panels: &Panels<T>, out: &mut [T], m: usize) {
+    multiply(Factor::Plain(x), panels, |i, j, sums| out[i * m + j..][..sums.len()].copy_from_slice(sums));
 }
 
 fn sparse_dot<T: Real>((columns, values): (&[u32], &[T]), dense: &[T]) -> T {
@@ -189,7 +206,7 @@ fn squared_norms<T: Real>(x: Points<'_, T>, out: &mut Vec<T>) {
 
 /// ⟨x,y⟩/(‖x‖‖y‖); a row of zeros has angle 90° with everything.
 fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
-    inner_products(x, y, out);
+    inner_products(x, y, out, &mut work.panels);
     squared_norms(x, &mut work.left_squares);
     squared_norms(y, &mut work.right_squares);
     let invert = |s: &mut T| *s = if *s > T::ZERO { T::ONE / s.square_root() } else { T::ZERO };
@@ -200,7 +217,7 @@ fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut
     }
 }
 
-/// s = ‖x − y‖² by expansion, then the profile, row by row while the row is in the nearest cache.
+/// s = ‖x − y‖² by expansion, then the profile, a few rows at a time while they are in the nearest cache.
 fn distances<T: Real>(
     profile: DistanceProfile,
     x: Points<'_, T>,
@@ -209,43 +226,78 @@ fn distances<T: Real>(
     work: &mut Workspace<T>,
 ) {
     let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
-    if let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) {
-        let centre = robust_centre(dense_x);
-        shift_into(dense_x, &centre, &mut work.left, &mut work.left_squares);
-        shift_into(dense_y, &centre, &mut work.right, &mut work.right_squares);
-        if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
-            dense_inner(left, right, out);
-        }
-    } else {
-        inner_products(x, y, out);
+    let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) else {
+        inner_products(x, y, out, &mut work.panels);
         squared_norms(x, &mut work.left_squares);
         squared_norms(y, &mut work.right_squares);
+        return from_inner(profile, x, y, out, Squares::new(&work.left_squares, &work.right_squares));
+    };
+    robust_centre(dense_x, &mut work.centre);
+    shift_into(dense_x, &work.centre, &mut work.left, &mut work.left_squares);
+    let Ok(left) = MatRef::new(&work.left, n, d) else { return };
+    if d > MOST_COLUMNS {
+        shift_into(dense_y, &work.centre, &mut work.right, &mut work.right_squares);
+        let Ok(right) = MatRef::new(&work.right, m, d) else { return };
+        dense_inner(left, right, out, &mut work.panels);
+        return from_inner(profile, x, y, out, Squares::new(&work.left_squares, &work.right_squares));
     }
-    let largest = work.right_squares.iter().map(|s| s.f64()).fold(0.0, f64::max);
-    for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
-        let x_square = work.left_squares[i];
+    work.panels.pack_shifted(dense_y, &work.centre, &mut work.right_squares);
+    let squares = Squares::new(&work.left_squares, &work.right_squares);
+    for (strip, out) in out.chunks_mut(STRIP_ROWS * m.max(1)).enumerate() {
+        let rows = strip * STRIP_ROWS..((strip + 1) * STRIP_ROWS).min(n);
+        times_panels(left.rows(rows.clone()), &work.panels, out, m);
+        from_inner(profile, x.rows(rows.clone()), y, out, Squares { x: &squares.x[rows], ..squares });
+    }
+}
+
+/// Squared norms of the rows of a tile, and the largest among those of `y`.
+#[derive(Clone, Copy)]
+struct Squares<'a, T> {
+    x: &'a [T],
+    y: &'a [T],
+    largest: f64,
+}
+
+impl<'a, T: Real> Squares<'a, T> {
+    fn new(x: &'a [T], y: &'a [T]) -> Self {
+        Self { x, y, largest: y.iter().fold(T::ZERO, |a, s| a.larger(*s)).f64() }
+    }
+}
+
+/// Replaces inner products by k, given the squared norms.
+fn from_inner<T: Real>(
+    profile: DistanceProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    squares: Squares<'_, T>,
+) {
+    let Squares { x: x_squares, y: y_squares, largest } = squares;
+    for (i, row) in out.chunks_mut(y.n_rows().max(1)).enumerate() {
+        let x_square = x_squares[i];
         let reach = profile.reach(x_square.f64() + largest);
         if reach > 0.0 {
-            to_squared_distances(row, x_square, &work.right_squares);
-            from_differences(x, y, i, row, T::of(reach));
+            to_squared_distances(row, x_square, y_squares);
+            let squares = Squares { x: &[x_square], ..squares };
+            from_differences(profile, x.rows(i..i + 1), y, row, squares);
             profile.apply(row);
         } else {
-            profile.apply_to_inner(row, x_square, &work.right_squares);
+            profile.apply_to_inner(row, x_square, y_squares);
         }
     }
 }
 
 /// The coordinate-wise median of five rows: one outlier in the tile does not move it.
-fn robust_centre<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
+fn robust_centre<T: Real>(x: MatRef<'_, T>, centre: &mut Vec<T>) {
     let n = x.n_rows();
-    let picks: Vec<&[T]> = (0..n.min(5)).map(|p| x.row(p * n / n.min(5))).collect();
-    (0..x.n_cols())
-        .map(|j| {
-            let mut values: Vec<T> = picks.iter().map(|row| row[j]).collect();
-            values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-            values.get(values.len() / 2).copied().unwrap_or(T::ZERO)
-        })
-        .collect()
+    let mut values = [T::ZERO; 5];
+    let values = &mut values[..n.min(5)];
+    centre.clear();
+    centre.extend((0..x.n_cols()).map(|j| {
+        (0..values.len()).for_each(|p| values[p] = x.row(p * n / n.min(5))[j]);
+        values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        values.get(values.len() / 2).copied().unwrap_or(T::ZERO)
+    }));
 }
 
 fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
@@ -282,20 +334,32 @@ impl<T: Real> Vectorised for ShiftTask<'_, T> {
     }
 }
 
-/// Recomputes squared distances below `reach` as Σ(xᵢ−yᵢ)².
+/// Recomputes as Σ(xᵢ−yᵢ)² the squared distances of one row that the expansion has not given well enough.
 ///
-/// Why: the expansion's error, which grows with the norms, may have brought a distance below `reach` but not far above it:
-/// half as much again is recomputed too.
-fn from_differences<T: Real>(x: Points<'_, T>, y: Points<'_, T>, i: usize, row: &mut [T], reach: T) {
-    let reach = reach * T::of(1.5);
+/// Why: the expansion's error, which grows with the norms, may have brought a distance below the reach but not far above it:
+/// half as much again is recomputed too. And the reach of each pair counts, so that an outlier among the rows of `y` does
+/// not make all distances of the tile be computed twice.
+fn from_differences<T: Real>(
+    profile: DistanceProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    row: &mut [T],
+    squares: Squares<'_, T>,
+) {
+    let x_square = squares.x[0].f64();
+    let near = |y_square: f64| T::of(1.5 * profile.reach(x_square + y_square));
+    let nearest = near(squares.largest);
     let mut buffers = (Vec::new(), Vec::new());
-    for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < reach) {
+    for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < nearest) {
+        if *value >= near(squares.y[j].f64()) {
+            continue;
+        }
         if let (Points::Dense(x), Points::Dense(y)) = (x, y) {
-            *value = squared_difference(x.row(i), y.row(j));
+            *value = squared_difference(x.row(0), y.row(j));
         } else {
             buffers.0.resize(x.n_cols(), T::ZERO);
             buffers.1.resize(x.n_cols(), T::ZERO);
-            x.copy_row(i, &mut buffers.0);
+            x.copy_row(0, &mut buffers.0);
             y.copy_row(j, &mut buffers.1);
             *value = squared_difference(&buffers.0, &buffers.1);
         }
@@ -354,7 +418,7 @@ fn mapped<T: Real>(
     if let (Ok(left), Ok(right)) =
         (MatRef::new(&work.left, x.n_rows(), p), MatRef::new(&work.right, y.n_rows(), p))
     {
-        dense_inner(left, right, out);
+        dense_inner(left, right, out, &mut work.panels);
     }
 }
 
