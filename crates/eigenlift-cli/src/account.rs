@@ -4,6 +4,7 @@ use crate::input::DataAccount;
 use crate::outputs::Written;
 use crate::words::{Words, aligned, bytes, counted, peak_memory};
 use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
+use eigenlift::low_rank::Approximation;
 use eigenlift::methods::FittedKernelPca;
 use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;
@@ -124,9 +125,9 @@ fn certainty(model: &FittedKernelPca) -> Vec<String> {
         ));
     }
     if let Some(left) = bounds.residual_trace {
-        let share = percent(left / model.total());
-        lines.push(match bounds.grounds {
-            Grounds::Novelty => format!(
+        let share = percent(bounds.residual_share.unwrap_or(left / model.total()));
+        lines.push(match model.plan().approximation {
+            Some(Approximation::Growing) => format!(
                 "low rank: landmarks that grew left out {left:.4e} ({share} of the trace): √(nλ) is within {:.3e} of each",
                 left.sqrt()
             ),

@@ -110,6 +110,7 @@ fn summary_law(operator: &dyn GramOperator, whole: &Matrix<f64>, sum: f64) {
 pub fn options(watch: &Watch, tolerance: f64, norm_bound: f64) -> SolveOptions<'_> {
     SolveOptions {
         deflate: None,
+        start: None,
         sketch: None,
         tolerance,
         norm_bound,

@@ -188,7 +188,9 @@ impl Partial {
 }
 
 /// AᵀA by blocks of columns, those above the diagonal once.
-fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
+///
+/// Cost: n·m² flops.
+pub(crate) fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
     let m = a.n_cols();
     let block = |b: usize| b * SCATTER_COLUMNS..((b + 1) * SCATTER_COLUMNS).min(m);
     let blocks = m.div_ceil(SCATTER_COLUMNS);

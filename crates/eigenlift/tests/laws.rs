@@ -209,8 +209,7 @@ fn davidson_needs_few_passes_on_the_five_spectra() {
         let gram = operator(&kernel, x, Storage::Stored);
         let n = gram.n_rows();
         let factor = pivoted_cholesky(&gram, 300, 0, &watch).unwrap();
-        let (values, vectors) = factor.centered_eigenpairs(1e-10).unwrap();
-        let vectors = Matrix::from_fn(n, values.len(), |i, j| vectors[(i, j)] as f32);
+        let (values, vectors) = factor.centered_eigenpairs::<f32>(1e-10).unwrap();
         let sketch = Sketch { values, vectors };
         let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
         let mut how = laws::options(&watch, 1e-6, n as f64);
@@ -252,7 +251,7 @@ fn pivoted_cholesky_bounds_eigenvalues_and_reads_what_it_must() {
         assert!((residual - low.residual_trace).abs() < 1e-9 * 200.0, "{residual} {}", low.residual_trace);
         let (values, _) = reference::eigen(&reference::centred(&exact));
         let tau = low.residual_trace;
-        let (estimates, _) = low.centered_eigenpairs(1e-12).unwrap();
+        let (estimates, _) = low.centered_eigenpairs::<f64>(1e-12).unwrap();
         for (estimate, value) in estimates.iter().zip(&values).take(20) {
             assert!(
                 *estimate <= value + 1e-9 && *value <= estimate + tau + 1e-9,

@@ -20,8 +20,7 @@ fn solve(problem: &Spectrum, k: usize, m: usize, storage: Storage) -> SolveStats
     let gram = SymmetricGram::new(Similarity::Kernel(kernel), samples, storage).unwrap();
     let n = gram.n_rows();
     let (values, vectors) =
-        pivoted_cholesky(&gram, m, 0, &watch).unwrap().centered_eigenpairs(1e-10).unwrap();
-    let vectors = Matrix::from_fn(n, values.len(), |i, j| vectors[(i, j)] as f32);
+        pivoted_cholesky(&gram, m, 0, &watch).unwrap().centered_eigenpairs::<f32>(1e-10).unwrap();
     let sketch = Sketch { values, vectors };
     let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
     // Every kernel here has k(x, x) = 1, so the trace is n.

@@ -43,6 +43,8 @@ pub struct Bounds {
     pub missed: Option<f64>,
     /// τ: the trace that landmarks leave out.
     pub residual_trace: Option<f64>,
+    /// τ as a share of tr K.
+    pub residual_share: Option<f64>,
     /// Root mean square error of kernel values on sampled pairs, as a share of their root mean square.
     pub sampled_error: Option<f64>,
     /// Between these shares of the total variance lies what the best axes, as many as were kept, can hold.
@@ -58,6 +60,17 @@ pub(crate) struct Whole {
     pub(crate) squared_norm: Option<f64>,
     /// Whether K_c is known to be positive semi-definite.
     pub(crate) valid: bool,
+}
+
+/// What features hold and what they leave out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeftOut {
+    /// tr(M₂): the centred trace that the features hold.
+    pub(crate) held: f64,
+    /// τ.
+    pub(crate) residual_trace: f64,
+    /// tr K.
+    pub(crate) trace: f64,
 }
 
 /// Residuals of a fresh product and what follows from them; or, before such a product was made, what an approximation proves.
@@ -129,18 +142,20 @@ impl Certificate {
     }
 
     /// For eigenvalues λ̂ of an approximation that leaves out the trace τ: λ̂ ≤ λ ≤ λ̂ + τ by index (K35), or (√λ̂ ± √τ)² when
-    /// landmarks grew (K36). `total` is tr(M₂), the trace that the features hold.
+    /// landmarks grew (K36).
     pub(crate) fn of_approximation(
         grounds: Grounds,
         values: &[f64],
         next: Option<f64>,
-        (total, residual_trace): (f64, f64),
+        left: LeftOut,
         rounding: f64,
     ) -> Self {
+        let LeftOut { held: total, residual_trace, trace } = left;
         let interval = |value: &f64| match grounds {
             Grounds::Novelty => {
                 let (root, slack) = (value.sqrt(), residual_trace.sqrt());
-                Interval { low: (root - slack).max(0.0).powi(2) - rounding, high: (root + slack).powi(2) + rounding }
+                let low = (root - slack).max(0.0).powi(2) - rounding;
+                Interval { low: low.max(0.0), high: (root + slack).powi(2) + rounding }
             }
             _ => Interval { low: value - rounding, high: value + residual_trace + rounding },
         };
@@ -171,6 +186,7 @@ impl Certificate {
                 n_certified: values.len(),
                 missed: None,
                 residual_trace: Some(residual_trace),
+                residual_share: Some(residual_trace / trace),
                 sampled_error: None,
                 explained: Some(explained),
             },

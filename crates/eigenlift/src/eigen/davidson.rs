@@ -275,14 +275,16 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The sketch's leading vectors and Gaussian probes, orthonormal, (K20).
+    /// What is nearly right, the sketch's leading vectors and Gaussian probes, orthonormal, (K20).
     fn start(&self, n: usize) -> Result<Matrix<f64>> {
         let width = self.sizes.keep;
-        let known =
-            self.how.sketch.map_or(0, |sketch| sketch.vectors.n_cols().min(width - PROBES.min(width)));
+        let most = width - PROBES.min(width);
+        let near = self.how.start.map_or(0, |start| start.n_cols().min(most));
+        let known = self.how.sketch.map_or(near, |sketch| sketch.vectors.n_cols().min(most).max(near));
         let mut random = Stream::new(self.how.seed, Purpose::StartBlock);
-        let block = Matrix::from_fn(n, width, |i, j| match self.how.sketch {
-            Some(sketch) if j < known => f64::from(sketch.vectors[(i, j)]),
+        let block = Matrix::from_fn(n, width, |i, j| match (self.how.start, self.how.sketch) {
+            (Some(start), _) if j < near => start.row(i)[j],
+            (_, Some(sketch)) if j < known => f64::from(sketch.vectors[(i, j)]),
             _ => random.gaussian(),
         });
         let bases: Vec<MatRef<'_, f64>> = self.how.deflate.into_iter().collect();

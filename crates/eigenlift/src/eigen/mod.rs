@@ -7,7 +7,7 @@ mod orthonormal;
 mod rayleigh_ritz;
 mod spectrum;
 
-pub(crate) use certificate::Whole;
+pub(crate) use certificate::{LeftOut, Whole};
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
@@ -35,7 +35,9 @@ pub struct Sketch {
 pub struct SolveOptions<'a> {
     /// Orthonormal columns to stay orthogonal to: known eigenvectors that are not wanted, such as the constant vector.
     pub deflate: Option<MatRef<'a, f64>>,
-    /// Where to start.
+    /// Columns that are nearly right, if any are known.
+    pub start: Option<MatRef<'a, f64>>,
+    /// Where to start, and what to precondition with.
     pub sketch: Option<&'a Sketch>,
     /// Residual ‖Av − θv‖ ≤ tolerance·|θ| is asked for.
     pub tolerance: f64,

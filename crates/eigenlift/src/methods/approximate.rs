@@ -4,7 +4,7 @@ use super::{FittedKernelPca, KernelPca};
 use super::primal::{Accumulated, Axes, Features, accumulate, axes};
 use super::stream::KernelPcaStream;
 use crate::data::{AnySamples, RowSource, RowsInMemory, gather};
-use crate::eigen::{Certificate, Grounds, SolveStats};
+use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
@@ -340,8 +340,12 @@ pub(super) fn finish(
             } else {
                 Grounds::ResidualTrace
             };
-            let sizes = (partial.trace(), partial.residual_trace());
-            Certificate::of_approximation(grounds, &axes.values, axes.next, sizes, axes.rounding)
+            let left = LeftOut {
+                held: partial.trace(),
+                residual_trace: partial.residual_trace(),
+                trace: work.sum.trace,
+            };
+            Certificate::of_approximation(grounds, &axes.values, axes.next, left, axes.rounding)
         }
     };
     let mut warnings = work.warnings.clone();

@@ -3,11 +3,12 @@
 use super::dual::{self, ENTRY_ERROR};
 use super::{FittedKernelPca, KernelPca};
 use crate::data::AnySamples;
-use crate::eigen::{Certificate, EigenPairs, Grounds, SolveStats, Whole};
+use crate::eigen::{Certificate, EigenPairs, SolveStats, Whole};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};
+use crate::low_rank::Approximation;
 use crate::matrix::Matrix;
 use crate::model::{Lift, Route};
 use crate::progress::Watch;
@@ -73,14 +74,20 @@ impl FittedKernelPca {
             Certificate::new(&pairs, ENTRY_ERROR * gram.unit_roundoff() * size).bounded_by(&pairs, whole);
         certificate.ties.clone_from(&self.certificate.ties);
         certificate.bounds.residual_trace = self.certificate.bounds.residual_trace;
+        certificate.bounds.residual_share = self.certificate.bounds.residual_share;
         certificate.bounds.sampled_error = self.certificate.bounds.sampled_error;
-        if let (Some(explained), Some(left)) =
-            (&mut certificate.bounds.explained, certificate.bounds.residual_trace)
+        if let (Some(explained), Some(left), false) =
+            (&mut certificate.bounds.explained, certificate.bounds.residual_trace, self.has_grown())
         {
             let most = (self.eigenvalues.iter().sum::<f64>() + left) / whole.trace;
             explained.high = explained.high.min(most).max(explained.low);
         }
         Ok(FittedKernelPca { certificate, stats, centered_trace: whole.trace, ..self.clone() })
+    }
+
+    /// Whether landmarks grew while rows came.
+    fn has_grown(&self) -> bool {
+        self.plan.approximation == Some(Approximation::Growing)
     }
 
     /// How the model compares samples.
@@ -119,7 +126,7 @@ impl FittedKernelPca {
         };
         let means = column_means(scores.view());
         // Why: landmarks that grew were fewer when the first rows came, so scores are not what the moments were made of.
-        if self.certificate.bounds.grounds != Grounds::Novelty {
+        if !self.has_grown() {
             self.check_scores(&scores, &means)?;
         }
         let shift: Vec<f64> = means.iter().map(|m| -m).collect();

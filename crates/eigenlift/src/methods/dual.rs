@@ -71,6 +71,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let sketch = sketch(problem.draft.unwrap_or(gram), plan, watch)?;
     let how = SolveOptions {
         deflate: Some(ones.view()),
+        start: problem.start.map(Matrix::view),
         sketch: sketch.as_ref(),
         // Why below what is asked: the pass that certifies sees slightly larger residuals than the solver's own products.
         tolerance: SOLVER_SHARE * plan.tolerance,
@@ -257,8 +258,7 @@ fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<
     if factor.pivots.is_empty() {
         return Ok(None);
     }
-    let (values, vectors) = factor.centered_eigenpairs(SKETCH_SHARE)?;
-    let vectors = Matrix::from_fn(vectors.n_rows(), vectors.n_cols(), |i, j| vectors[(i, j)] as f32);
+    let (values, vectors) = factor.centered_eigenpairs::<f32>(SKETCH_SHARE)?;
     Ok((!values.is_empty()).then_some(Sketch { vectors, values }))
 }
 
@@ -391,7 +391,7 @@ pub(crate) fn lowest_eigenvalue(
     // The floor of rounding is what the solver takes for converged: raising the norm raises it to the resolution.
     let unit = residual_floor(operator.n_rows(), 1.0, operator.unit_roundoff());
     let norm_bound = how.norm_bound.max(resolution / unit);
-    let how = SolveOptions { sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
+    let how = SolveOptions { start: None, sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
     let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
     Ok((-pairs.values.first().copied().unwrap_or(0.0), pairs.stats))
 }

@@ -173,6 +173,7 @@ fn check(
     let frobenius = summary.squared_norm.sqrt();
     let how = SolveOptions {
         deflate: None,
+        start: None,
         sketch: None,
         tolerance: 1e-3,
         norm_bound: frobenius,

@@ -252,6 +252,7 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
     }
     let how = SolveOptions {
         deflate: None,
+        start: None,
         sketch: None,
         tolerance: AXIS_TOLERANCE,
         norm_bound: partial.scatter().as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),

@@ -168,8 +168,10 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     let sketch_rank = if solver == Solver::Dense { 0 } else { sketch_rank(n, d, k) };
     let working = match solver {
         Solver::Dense => dense_bytes(n),
-        // Q and AQ, four blocks in flight; the factor and the sketch's vectors.
-        Solver::Davidson => block(n, 2 * basis + 4 * k.max(32)) + block(n, 2 * sketch_rank),
+        // While the sketch is made: the factor, and its vectors in single precision. Then those, Q and AQ, and four blocks in
+        // flight.
+        Solver::Davidson => (block(n, sketch_rank) + block(n, sketch_rank) / 2)
+            .max(block(n, sketch_rank) / 2 + block(n, 2 * basis + 4 * k.max(32))),
     };
     let double = request.precision == "f64";
     let draft =

@@ -150,7 +150,7 @@ impl Plan {
             }
             (Route::LowRank, how) => {
                 let how = how.map_or(String::new(), |how| format!(" ({how})"));
-                format!("low rank: at most {} landmarks{how}", self.rank)
+                format!("low rank: {} landmarks at most{how}", self.rank)
             }
         }
     }
