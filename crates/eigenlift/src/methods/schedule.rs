@@ -171,7 +171,7 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         // While the sketch is made: the factor, and its vectors in single precision. Then those, Q and AQ, and four blocks in
         // flight.
         Solver::Davidson => (block(n, sketch_rank) + block(n, sketch_rank) / 2)
-            .max(block(n, sketch_rank) / 2 + block(n, 2 * basis + 4 * k.max(32))),
+            .max(block(n, sketch_rank) / 2 + block(n, 2 * basis + 4 * (2 * k).max(32))),
     };
     let double = request.precision == "f64";
     let draft =
