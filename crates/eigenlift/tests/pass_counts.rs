@@ -72,3 +72,10 @@ fn twenty_pairs_of_a_hundred_thousand_samples() {
         assert!(stats.passes <= 6, "{}: {stats:?}", problem.name);
     }
 }
+
+/// More pairs than a block has columns: the restart must leave room for a block, or the iteration would stand still.
+#[test]
+fn more_pairs_than_a_block_has_columns_converge() {
+    // No bound of its own on the passes: the law fails when the solver gives up.
+    solve(&gmm32_rbf(900), 240, 300, Storage::Stored);
+}
