@@ -13,8 +13,10 @@ use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Rows in a block. A tile of 192 × 192 doubles is 288 KiB: it stays in the second-level cache while it is used twice.
-pub(crate) const BLOCK_ROWS: usize = 192;
+/// Rows in a block. A tile of 144 × 144 doubles is 162 KiB: it stays in the second-level cache while it is used twice. Whole
+/// groups of six rows; and rows of nine or eighteen cache lines, so that a column of a tile meets every part of the nearest
+/// cache, or every second one.
+pub(crate) const BLOCK_ROWS: usize = 144;
 
 /// Rows of block `b` out of `n` rows.
 pub(crate) fn block_rows(b: usize, n: usize) -> std::ops::Range<usize> {

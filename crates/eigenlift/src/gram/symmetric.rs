@@ -4,7 +4,7 @@ use super::schedule::Tournament;
 use super::{BLOCK_ROWS, Scratch, TileSpace, accumulate, block_rows, packed};
 use crate::data::{Points, Samples};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Workspace};
 use crate::linalg::Factor;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
@@ -82,31 +82,30 @@ impl<T: Real> SymmetricGram<T> {
     }
 
     /// Computes tile (i, j), i ≤ j. The diagonal is exact and tiles on the diagonal are symmetric to the bit.
-    fn compute(&self, i: usize, j: usize, space: &mut TileSpace<T>) {
+    fn compute(&self, i: usize, j: usize, tile: &mut [T], work: &mut Workspace<T>) {
         let n = self.samples.n_rows();
         let points = self.samples.points();
         let (rows, columns) = (block_rows(i, n), block_rows(j, n));
         let width = columns.len();
-        space.tile.resize(rows.len() * width, T::ZERO);
         match &self.similarity {
             Similarity::Kernel(kernel) => {
                 let (x, y) = (points.rows(rows.clone()), points.rows(columns));
-                kernel.tile(x, y, &mut space.tile, &mut space.kernel);
+                kernel.tile(x, y, tile, work);
             }
-            Similarity::Precomputed => copy_entries(points, rows.clone(), columns, &mut space.tile),
+            Similarity::Precomputed => copy_entries(points, rows.clone(), columns, tile),
         }
         if i != j {
             return;
         }
         for a in 1..width {
             for b in 0..a {
-                space.tile[a * width + b] = space.tile[b * width + a];
+                tile[a * width + b] = tile[b * width + a];
             }
         }
         if let Similarity::Kernel(kernel) = &self.similarity {
             let mut diagonal = vec![0.0; width];
             kernel.diagonal(points.rows(rows), &mut diagonal);
-            diagonal.iter().enumerate().for_each(|(a, value)| space.tile[a * width + a] = T::of(*value));
+            diagonal.iter().enumerate().for_each(|(a, value)| tile[a * width + a] = T::of(*value));
         }
     }
 
@@ -163,13 +162,15 @@ impl<T: Real> SymmetricGram<T> {
                 if let Some(tiles) = &self.tiles {
                     let kept = &tiles[order.tile_index(i, j)];
                     let tile = kept.get_or_init(|| {
-                        self.compute(i, j, space);
-                        space.tile.clone()
+                        let mut tile = vec![T::ZERO; shape.0 * shape.1];
+                        self.compute(i, j, &mut tile, &mut space.kernel);
+                        tile
                     });
                     let tile = MatRef::new(tile, shape.0, shape.1)?;
                     return turn.take(|| visit(i, j, tile));
                 }
-                self.compute(i, j, space);
+                space.tile.resize(shape.0 * shape.1, T::ZERO);
+                self.compute(i, j, &mut space.tile, &mut space.kernel);
                 let tile = MatRef::new(&space.tile, shape.0, shape.1)?;
                 turn.take(|| visit(i, j, tile))
             })
