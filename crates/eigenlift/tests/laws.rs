@@ -192,35 +192,6 @@ fn an_operator_known_only_by_its_products() {
     }
 }
 
-/// Passes to 1e-6 at k = 20 on the five spectra: slow and fast decay, with and without structure.
-#[test]
-fn davidson_needs_few_passes_on_the_five_spectra() {
-    let watch = Watch::default();
-    let digits = problems::digits();
-    let median = 9.4140625;
-    let cases: [(&str, Matrix<f64>, String); 5] = [
-        ("swiss", problems::swiss_roll(1500, 0), "rbf(gamma=0.004)".into()),
-        ("digits", digits.clone(), format!("rbf(gamma={})", 1.0 / median)),
-        ("gmm32", problems::mixture(1500, 32, 0), "rbf(gamma=0.0105)".into()),
-        ("digits, narrow", digits, format!("rbf(gamma={})", 4.0 / median)),
-        ("gauss32", problems::noise(1500, 32, 0), "exponential(gamma=0.125)".into()),
-    ];
-    for (name, x, kernel) in cases {
-        let gram = operator(&kernel, x, Storage::Stored);
-        let n = gram.n_rows();
-        let factor = pivoted_cholesky(&gram, 300, 0, &watch).unwrap();
-        let (values, vectors) = factor.centered_eigenpairs::<f32>(1e-10).unwrap();
-        let sketch = Sketch { values, vectors };
-        let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
-        let mut how = laws::options(&watch, 1e-6, n as f64);
-        how.deflate = Some(ones.view());
-        how.sketch = Some(&sketch);
-        let pairs = laws::solver(&Davidson, &Centered::new(&gram), 20, &how);
-        // One pass is the verification.
-        assert!(pairs.stats.passes <= 8, "{name}: {:?}", pairs.stats);
-    }
-}
-
 #[test]
 fn pivoted_cholesky_bounds_eigenvalues_and_reads_what_it_must() {
     let watch = Watch::default();

@@ -309,7 +309,7 @@ fn memory_is_planned_and_the_impossible_refused() {
     assert_eq!(tight.storage, Storage::Tiled);
     assert!(tight.bytes_needed <= 20 << 20);
     assert!(tight.reasons.iter().any(|r| r.contains("computed anew in each pass")), "{:?}", tight.reasons);
-    match plan(1 << 20) {
+    match KernelPca::new(4).exact().memory_limit(1 << 20).plan(&x.clone().into()) {
         Err(Error::Memory { action, .. }) => assert!(action.contains("use at most about"), "{action}"),
         other => panic!("{other:?}"),
     }
