@@ -1,6 +1,6 @@
 //! The matrix of similarities between new rows and samples.
 
-use super::symmetric::accumulate;
+use super::symmetric::{accumulate, rounded};
 use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
 use crate::data::{AnyPoints, Points, Samples};
 use crate::error::Result;
@@ -32,7 +32,7 @@ impl<'a, T: Real> CrossGram<'a, T> {
     fn apply_block(
         &self,
         rows: Points<'_, T>,
-        block: MatRef<'_, f64>,
+        block: MatRef<'_, T>,
         mut out: MatMut<'_, f64>,
         watch: &Watch,
     ) -> Result<()> {
@@ -47,7 +47,7 @@ impl<'a, T: Real> CrossGram<'a, T> {
                 tile.resize(rows.n_rows() * range.len(), T::ZERO);
                 self.kernel.tile(rows, points.rows(range.clone()), &mut tile, &mut space.kernel);
                 let view = MatRef::new(&tile, rows.n_rows(), range.len())?;
-                accumulate(Factor::Plain(view), block.rows(range), out.reborrow(), space)?;
+                accumulate(Factor::Plain(view), block.rows(range), out.reborrow(), &mut space.product)?;
                 space.tile = tile;
             }
             Ok(())
@@ -70,6 +70,8 @@ impl<T: Real> LinearOperator for CrossGram<'_, T> {
 
     fn apply(&self, block: MatRef<'_, f64>, out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
         let n = self.n_rows();
+        let mut space = Matrix::default();
+        let block = rounded(block, &mut space)?;
         let finished = AtomicUsize::new(0);
         out.row_chunks(BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1).try_for_each(|(b, out)| {
             let rows = self.x.rows(block_rows(b, n));

@@ -34,17 +34,16 @@ impl<W: Default> Scratch<W> {
     }
 }
 
-/// Space for one tile and for converted blocks of vectors.
+/// Space for one tile and for its product with a block of vectors.
 #[derive(Debug)]
 pub(crate) struct TileSpace<T> {
     pub(crate) tile: Vec<T>,
-    pub(crate) vectors: Vec<T>,
     pub(crate) product: Vec<T>,
     pub(crate) kernel: crate::kernel::Workspace<T>,
 }
 
 impl<T: Real> Default for TileSpace<T> {
     fn default() -> Self {
-        Self { tile: Vec::new(), vectors: Vec::new(), product: Vec::new(), kernel: Default::default() }
+        Self { tile: Vec::new(), product: Vec::new(), kernel: Default::default() }
     }
 }

@@ -4,7 +4,7 @@ use super::schedule::Tournament;
 use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
 use crate::data::{Points, Samples};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Workspace};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
@@ -82,31 +82,30 @@ impl<T: Real> SymmetricGram<T> {
     }
 
     /// Computes tile (i, j), i ≤ j. The diagonal is exact and tiles on the diagonal are symmetric to the bit.
-    fn compute(&self, i: usize, j: usize, space: &mut TileSpace<T>) {
+    fn compute(&self, i: usize, j: usize, tile: &mut [T], work: &mut Workspace<T>) {
         let n = self.samples.n_rows();
         let points = self.samples.points();
         let (rows, columns) = (block_rows(i, n), block_rows(j, n));
         let width = columns.len();
-        space.tile.resize(rows.len() * width, T::ZERO);
         match &self.similarity {
             Similarity::Kernel(kernel) => {
                 let (x, y) = (points.rows(rows.clone()), points.rows(columns));
-                kernel.tile(x, y, &mut space.tile, &mut space.kernel);
+                kernel.tile(x, y, tile, work);
             }
-            Similarity::Precomputed => copy_entries(points, rows.clone(), columns, &mut space.tile),
+            Similarity::Precomputed => copy_entries(points, rows.clone(), columns, tile),
         }
         if i != j {
             return;
         }
         for a in 1..width {
             for b in 0..a {
-                space.tile[a * width + b] = space.tile[b * width + a];
+                tile[a * width + b] = tile[b * width + a];
             }
         }
         if let Similarity::Kernel(kernel) = &self.similarity {
             let mut diagonal = vec![0.0; width];
             kernel.diagonal(points.rows(rows), &mut diagonal);
-            diagonal.iter().enumerate().for_each(|(a, value)| space.tile[a * width + a] = T::of(*value));
+            diagonal.iter().enumerate().for_each(|(a, value)| tile[a * width + a] = T::of(*value));
         }
     }
 
@@ -126,11 +125,13 @@ impl<T: Real> SymmetricGram<T> {
             sums.fill(0.0);
             sums.chunks_mut(BLOCK_ROWS).map(Mutex::new).collect()
         });
+        let mut space = Matrix::default();
+        let block = rounded(block, &mut space)?;
         self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
             let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
-            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), space)?;
+            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), &mut space.product)?;
             if i != j {
-                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), space)?;
+                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), &mut space.product)?;
             }
             if let Some(sums) = &sums {
                 let mut down = vec![0.0; tile.n_cols()];
@@ -164,14 +165,16 @@ impl<T: Real> SymmetricGram<T> {
                 if let Some(tiles) = &self.tiles {
                     let kept = &tiles[order.tile_index(i, j)];
                     let tile = kept.get_or_init(|| {
-                        self.compute(i, j, space);
-                        space.tile.clone()
+                        let mut tile = vec![T::ZERO; shape.0 * shape.1];
+                        self.compute(i, j, &mut tile, &mut space.kernel);
+                        tile
                     });
                     let tile = MatRef::new(tile, shape.0, shape.1)?;
                     return turn.take(|| visit(i, j, tile, space));
                 }
-                self.compute(i, j, space);
-                let tile = std::mem::take(&mut space.tile);
+                let mut tile = std::mem::take(&mut space.tile);
+                tile.resize(shape.0 * shape.1, T::ZERO);
+                self.compute(i, j, &mut tile, &mut space.kernel);
                 let view = MatRef::new(&tile, shape.0, shape.1)?;
                 let result = turn.take(|| visit(i, j, view, space));
                 space.tile = tile;
@@ -199,27 +202,35 @@ fn copy_entries<T: Real>(
     }
 }
 
+/// A block of vectors in the precision of the tiles: as it is, or rounded once for all tiles.
+pub(super) fn rounded<'a, T: Real>(v: MatRef<'a, f64>, space: &'a mut Matrix<T>) -> Result<MatRef<'a, T>> {
+    if let Some(buffer) = T::from_f64(v.buffer()) {
+        return MatRef::strided(buffer, v.n_rows(), v.n_cols(), v.row_stride());
+    }
+    let numbers = (0..v.n_rows()).flat_map(|i| v.row(i)).map(|x| T::of(*x)).collect();
+    *space = Matrix::from_vec(numbers, v.n_rows(), v.n_cols())?;
+    Ok(space.view())
+}
+
 /// y ← y + P·v, P in tile precision and y in double precision.
 pub(super) fn accumulate<T: Real>(
     tile: Factor<'_, T>,
-    v: MatRef<'_, f64>,
+    v: MatRef<'_, T>,
     mut y: MatMut<'_, f64>,
-    space: &mut TileSpace<T>,
+    product: &mut Vec<T>,
 ) -> Result<()> {
     let (Factor::Plain(m) | Factor::Transposed(m)) = tile;
-    if let Some(buffer) = T::as_f64(m.buffer()) {
-        let m = MatRef::strided(buffer, m.n_rows(), m.n_cols(), m.row_stride())?;
+    if let (Some(numbers), Some(vectors)) = (T::as_f64(m.buffer()), T::as_f64(v.buffer())) {
+        let m = MatRef::strided(numbers, m.n_rows(), m.n_cols(), m.row_stride())?;
+        let v = MatRef::strided(vectors, v.n_rows(), v.n_cols(), v.row_stride())?;
         let tile = if matches!(tile, Factor::Plain(_)) { Factor::Plain(m) } else { Factor::Transposed(m) };
         gemm(y, Onto::Add, 1.0, tile, Factor::Plain(v));
         return Ok(());
     }
     let (n, b) = (y.n_rows(), v.n_cols());
-    space.vectors.clear();
-    (0..v.n_rows()).for_each(|i| space.vectors.extend(v.row(i).iter().map(|x| T::of(*x))));
-    space.product.resize(n * b, T::ZERO);
-    let vectors = MatRef::new(&space.vectors, v.n_rows(), b)?;
-    gemm(MatMut::strided(&mut space.product, n, b, b)?, Onto::Replace, 1.0, tile, Factor::Plain(vectors));
-    for (i, product) in space.product.chunks(b.max(1)).enumerate().take(n) {
+    product.resize(n * b, T::ZERO);
+    gemm(MatMut::strided(product, n, b, b)?, Onto::Replace, 1.0, tile, Factor::Plain(v));
+    for (i, product) in product.chunks(b.max(1)).enumerate().take(n) {
         y.row_mut(i).iter_mut().zip(product).for_each(|(y, p)| *y += p.f64());
     }
     Ok(())

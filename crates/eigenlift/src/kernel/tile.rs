@@ -36,6 +36,7 @@ pub(crate) enum Form {
 pub struct Workspace<T> {
     left: Vec<T>,
     right: Vec<T>,
+    centre: Vec<T>,
     left_squares: Vec<T>,
     right_squares: Vec<T>,
     spare: Vec<Vec<T>>,
@@ -210,9 +211,9 @@ fn distances<T: Real>(
 ) {
     let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
     if let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) {
-        let centre = robust_centre(dense_x);
-        shift_into(dense_x, &centre, &mut work.left, &mut work.left_squares);
-        shift_into(dense_y, &centre, &mut work.right, &mut work.right_squares);
+        robust_centre(dense_x, &mut work.centre);
+        shift_into(dense_x, &work.centre, &mut work.left, &mut work.left_squares);
+        shift_into(dense_y, &work.centre, &mut work.right, &mut work.right_squares);
         if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
             dense_inner(left, right, out);
         }
@@ -221,31 +222,60 @@ fn distances<T: Real>(
         squared_norms(x, &mut work.left_squares);
         squared_norms(y, &mut work.right_squares);
     }
-    let largest = work.right_squares.iter().map(|s| s.f64()).fold(0.0, f64::max);
+    let squares = Squares::new(&work.left_squares, &work.right_squares);
     for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
-        let x_square = work.left_squares[i];
-        let reach = profile.reach(x_square.f64() + largest);
-        if reach > 0.0 {
-            to_squared_distances(row, x_square, &work.right_squares);
-            from_differences(x, y, i, row, T::of(reach));
+        let squares = Squares { x: &squares.x[i..=i], ..squares };
+        let x_square = squares.x[0];
+        if profile.reach(x_square.f64() + squares.largest) > 0.0 {
+            to_squared_distances(row, x_square, squares.y);
+            from_differences(profile, x.rows(i..i + 1), y, row, squares);
             profile.apply(row);
         } else {
-            profile.apply_to_inner(row, x_square, &work.right_squares);
+            profile.apply_to_inner(row, x_square, squares.y);
         }
     }
 }
 
+/// Squared norms of the rows of a tile, and the largest among those of `y`.
+#[derive(Clone, Copy)]
+struct Squares<'a, T> {
+    x: &'a [T],
+    y: &'a [T],
+    largest: f64,
+}
+
+impl<'a, T: Real> Squares<'a, T> {
+    fn new(x: &'a [T], y: &'a [T]) -> Self {
+        Self { x, y, largest: y.iter().fold(T::ZERO, |a, s| a.larger(*s)).f64() }
+    }
+}
+
 /// The coordinate-wise median of five rows: one outlier in the tile does not move it.
-fn robust_centre<T: Real>(x: MatRef<'_, T>) -> Vec<T> {
-    let n = x.n_rows();
-    let picks: Vec<&[T]> = (0..n.min(5)).map(|p| x.row(p * n / n.min(5))).collect();
-    (0..x.n_cols())
-        .map(|j| {
-            let mut values: Vec<T> = picks.iter().map(|row| row[j]).collect();
-            values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-            values.get(values.len() / 2).copied().unwrap_or(T::ZERO)
-        })
-        .collect()
+fn robust_centre<T: Real>(x: MatRef<'_, T>, centre: &mut Vec<T>) {
+    centre.clear();
+    centre.resize(x.n_cols(), T::ZERO);
+    if x.n_rows() > 0 {
+        let rows = std::array::from_fn(|p| x.row(p * x.n_rows() / 5));
+        dispatch(MedianTask { rows, centre });
+    }
+}
+
+struct MedianTask<'a, T> {
+    rows: [&'a [T]; 5],
+    centre: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for MedianTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let [a, b, c, d, e] = self.rows.map(|row| &row[..self.centre.len()]);
+        for (j, centre) in self.centre.iter_mut().enumerate() {
+            // Neither the smallest nor the largest of four is the median: it is that of the other two and the fifth.
+            let low = a[j].smaller(b[j]).larger(c[j].smaller(d[j]));
+            let high = a[j].larger(b[j]).smaller(c[j].larger(d[j]));
+            *centre = low.smaller(high).larger(low.larger(high).smaller(e[j]));
+        }
+    }
 }
 
 fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
@@ -282,20 +312,32 @@ impl<T: Real> Vectorised for ShiftTask<'_, T> {
     }
 }
 
-/// Recomputes squared distances below `reach` as Σ(xᵢ−yᵢ)².
+/// Recomputes as Σ(xᵢ−yᵢ)² the squared distances of one row that the expansion has not given well enough.
 ///
-/// Why: the expansion's error, which grows with the norms, may have brought a distance below `reach` but not far above it:
-/// half as much again is recomputed too.
-fn from_differences<T: Real>(x: Points<'_, T>, y: Points<'_, T>, i: usize, row: &mut [T], reach: T) {
-    let reach = reach * T::of(1.5);
+/// Why: the expansion's error, which grows with the norms, may have brought a distance below the reach but not far above it:
+/// half as much again is recomputed too. And the reach of each pair counts, so that an outlier among the rows of `y` does
+/// not make all distances of the tile be computed twice.
+fn from_differences<T: Real>(
+    profile: DistanceProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    row: &mut [T],
+    squares: Squares<'_, T>,
+) {
+    let x_square = squares.x[0].f64();
+    let near = |y_square: f64| T::of(1.5 * profile.reach(x_square + y_square));
+    let nearest = near(squares.largest);
     let mut buffers = (Vec::new(), Vec::new());
-    for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < reach) {
+    for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < nearest) {
+        if *value >= near(squares.y[j].f64()) {
+            continue;
+        }
         if let (Points::Dense(x), Points::Dense(y)) = (x, y) {
-            *value = squared_difference(x.row(i), y.row(j));
+            *value = squared_difference(x.row(0), y.row(j));
         } else {
             buffers.0.resize(x.n_cols(), T::ZERO);
             buffers.1.resize(x.n_cols(), T::ZERO);
-            x.copy_row(i, &mut buffers.0);
+            x.copy_row(0, &mut buffers.0);
             y.copy_row(j, &mut buffers.1);
             *value = squared_difference(&buffers.0, &buffers.1);
         }
@@ -364,5 +406,25 @@ fn pairwise<T: Real>(f: &dyn Fn(&[f64], &[f64]) -> f64, x: Points<'_, T>, y: Poi
     for (i, row) in out.chunks_mut(y.n_rows().max(1)).enumerate() {
         x.copy_row(i, &mut x_row);
         row.iter_mut().enumerate().for_each(|(j, value)| *value = T::of(f(&x_row, y_rows.row(j))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn the_centre_is_the_median_of_five_in_any_order() {
+        let mut order = [0usize, 1, 2, 3, 4];
+        for turn in 0..120 {
+            let x = Matrix::from_fn(5, 3, |i, j| (order[i] * 10 + j) as f64);
+            let mut centre = Vec::new();
+            robust_centre(x.view(), &mut centre);
+            assert_eq!(centre, [20.0, 21.0, 22.0], "{order:?}");
+            // Swapping neighbours, one pair after the other, goes through many orders.
+            order.swap(turn % 4, turn % 4 + 1);
+            order.swap(turn % 3, 4);
+        }
     }
 }
