@@ -3,10 +3,6 @@
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
 
-mod panels;
-
-pub(crate) use panels::{GROUP_ROWS, Panels, multiply};
-
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::real::Real;

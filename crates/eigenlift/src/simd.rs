@@ -43,20 +43,3 @@ pub(crate) fn dispatch<V: Vectorised>(task: V) {
 pub(crate) fn dispatch<V: Vectorised>(task: V) {
     task.run::<{ cfg!(target_arch = "aarch64") }>();
 }
-
-/// Asks for numbers that will be read soon. Changes nothing but time.
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-#[inline(always)]
-pub(crate) fn prefetch<T>(numbers: &[T]) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    for line in numbers.chunks((64 / size_of::<T>()).max(1)) {
-        // SAFETY: the address is that of a slice; a prefetch reads nothing into the program and cannot fault.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-    }
-}
-
-/// Nothing, where there is no such instruction to be had.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub(crate) fn prefetch<T>(_: &[T]) {}

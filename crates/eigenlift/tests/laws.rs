@@ -1,7 +1,7 @@
 //! Laws over every operator and every solver, one line each.
 
 use eigenlift::data::Samples;
-use eigenlift::eigen::{Davidson, Dense, Eigensolver, Sketch};
+use eigenlift::eigen::{Davidson, Dense, Eigensolver};
 use eigenlift::error::Error;
 use eigenlift::gram::{Similarity, Storage, SymmetricGram};
 use eigenlift::kernel::{Kernel, KernelSpec};

@@ -1,10 +1,11 @@
 //! The matrix of similarities between new rows and samples.
 
-use super::{BLOCK_ROWS, Scratch, TileSpace, accumulate, block_rows, packed};
+use super::symmetric::{accumulate, rounded};
+use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
 use crate::data::{AnyPoints, Points, Samples};
 use crate::error::Result;
 use crate::kernel::Kernel;
-use crate::linalg::{Factor, Panels};
+use crate::linalg::Factor;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::LinearOperator;
 use crate::progress::Watch;
@@ -31,7 +32,7 @@ impl<'a, T: Real> CrossGram<'a, T> {
     fn apply_block(
         &self,
         rows: Points<'_, T>,
-        vectors: &[Panels<T>],
+        block: MatRef<'_, T>,
         mut out: MatMut<'_, f64>,
         watch: &Watch,
     ) -> Result<()> {
@@ -39,13 +40,15 @@ impl<'a, T: Real> CrossGram<'a, T> {
         let n = points.n_rows();
         out.fill(0.0);
         self.scratch.with(|space| {
-            for (b, vectors) in vectors.iter().enumerate() {
+            for b in 0..n.div_ceil(BLOCK_ROWS) {
                 watch.check()?;
-                let samples = points.rows(block_rows(b, n));
-                space.tile.resize(rows.n_rows() * samples.n_rows(), T::ZERO);
-                self.kernel.tile(rows, samples, &mut space.tile, &mut space.kernel);
-                let tile = MatRef::new(&space.tile, rows.n_rows(), samples.n_rows())?;
-                accumulate(Factor::Plain(tile), vectors, &mut out);
+                let range = block_rows(b, n);
+                let mut tile = std::mem::take(&mut space.tile);
+                tile.resize(rows.n_rows() * range.len(), T::ZERO);
+                self.kernel.tile(rows, points.rows(range.clone()), &mut tile, &mut space.kernel);
+                let view = MatRef::new(&tile, rows.n_rows(), range.len())?;
+                accumulate(Factor::Plain(view), block.rows(range), out.reborrow(), &mut space.product)?;
+                space.tile = tile;
             }
             Ok(())
         })
@@ -67,15 +70,16 @@ impl<T: Real> LinearOperator for CrossGram<'_, T> {
 
     fn apply(&self, block: MatRef<'_, f64>, out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
         let n = self.n_rows();
-        let vectors = packed::<T>(block);
+        let mut space = Matrix::default();
+        let block = rounded(block, &mut space)?;
         let finished = AtomicUsize::new(0);
         out.row_chunks(BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1).try_for_each(|(b, out)| {
             let rows = self.x.rows(block_rows(b, n));
             match rows.exactly::<T>() {
-                Some(rows) => self.apply_block(rows, &vectors, out, watch)?,
+                Some(rows) => self.apply_block(rows, block, out, watch)?,
                 None => {
                     let converted: Matrix<T> = rows.to_dense();
-                    self.apply_block(Points::Dense(converted.view()), &vectors, out, watch)?;
+                    self.apply_block(Points::Dense(converted.view()), block, out, watch)?;
                 }
             }
             let done = finished.fetch_add(1, Ordering::Relaxed) + 1;

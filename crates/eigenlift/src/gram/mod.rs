@@ -7,16 +7,11 @@ mod symmetric;
 pub use cross::CrossGram;
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};
 
-use crate::linalg::{Factor, Panels, multiply};
-use crate::matrix::{MatMut, MatRef};
 use crate::real::Real;
-use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Rows in a block. A tile of 144 × 144 doubles is 162 KiB: it stays in the second-level cache while it is used twice. Whole
-/// groups of six rows; and rows of nine or eighteen cache lines, so that a column of a tile meets every part of the nearest
-/// cache, or every second one.
-pub(crate) const BLOCK_ROWS: usize = 144;
+/// Rows in a block. A tile of 192 × 192 doubles is 288 KiB: it stays in the second-level cache while it is used twice.
+pub(crate) const BLOCK_ROWS: usize = 192;
 
 /// Rows of block `b` out of `n` rows.
 pub(crate) fn block_rows(b: usize, n: usize) -> std::ops::Range<usize> {
@@ -39,23 +34,16 @@ impl<W: Default> Scratch<W> {
     }
 }
 
-/// Space for one tile.
-#[derive(Debug, Default)]
+/// Space for one tile and for its product with a block of vectors.
+#[derive(Debug)]
 pub(crate) struct TileSpace<T> {
     pub(crate) tile: Vec<T>,
+    pub(crate) product: Vec<T>,
     pub(crate) kernel: crate::kernel::Workspace<T>,
 }
 
-/// A block of vectors in the precision of the tiles, each block of rows packed for products.
-pub(crate) fn packed<T: Real>(v: MatRef<'_, f64>) -> Vec<Panels<T>> {
-    let n = v.n_rows();
-    (0..n.div_ceil(BLOCK_ROWS)).into_par_iter().map(|b| Panels::of(v.rows(block_rows(b, n)))).collect()
-}
-
-/// y ← y + P·v, P in tile precision and y in double precision.
-pub(crate) fn accumulate<T: Real>(tile: Factor<'_, T>, v: &Panels<T>, y: &mut MatMut<'_, f64>) {
-    multiply(tile, v, |row, from, sums| {
-        let y = &mut y.row_mut(row)[from..from + sums.len()];
-        y.iter_mut().zip(sums).for_each(|(y, s)| *y += s.f64());
-    });
+impl<T: Real> Default for TileSpace<T> {
+    fn default() -> Self {
+        Self { tile: Vec::new(), product: Vec::new(), kernel: Default::default() }
+    }
 }

@@ -1,11 +1,11 @@
 //! The Gram matrix of samples with themselves.
 
 use super::schedule::Tournament;
-use super::{BLOCK_ROWS, Scratch, TileSpace, accumulate, block_rows, packed};
+use super::{BLOCK_ROWS, Scratch, TileSpace, block_rows};
 use crate::data::{Points, Samples};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Workspace};
-use crate::linalg::Factor;
+use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
@@ -117,14 +117,17 @@ impl<T: Real> SymmetricGram<T> {
         sums: Option<&[Mutex<BlockSums>]>,
         watch: &Watch,
     ) -> Result<()> {
+        let n = self.samples.n_rows();
         out.fill(0.0);
         let results: Vec<Mutex<MatMut<'_, f64>>> =
             out.row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        let vectors = packed::<T>(block);
-        self.sweep("pass over the Gram matrix", watch, |i, j, tile| {
-            accumulate(Factor::Plain(tile), &vectors[j], &mut lock(&results[i]));
+        let mut space = Matrix::default();
+        let block = rounded(block, &mut space)?;
+        self.sweep("pass over the Gram matrix", watch, |i, j, tile, space| {
+            let (v_i, v_j) = (block.rows(block_rows(i, n)), block.rows(block_rows(j, n)));
+            accumulate(Factor::Plain(tile), v_j, lock(&results[i]).reborrow(), &mut space.product)?;
             if i != j {
-                accumulate(Factor::Transposed(tile), &vectors[i], &mut lock(&results[j]));
+                accumulate(Factor::Transposed(tile), v_i, lock(&results[j]).reborrow(), &mut space.product)?;
             }
             if let Some(sums) = sums {
                 let mut down = vec![0.0; tile.n_cols()];
@@ -141,13 +144,13 @@ impl<T: Real> SymmetricGram<T> {
         })
     }
 
-    /// Calls `visit(i, j, tile)` for every tile on and above the diagonal; the calls that concern one block come one
+    /// Calls `visit(i, j, tile, space)` for every tile on and above the diagonal; the calls that concern one block come one
     /// after the other, always in the same order.
     fn sweep(
         &self,
         stage: &str,
         watch: &Watch,
-        visit: impl Fn(usize, usize, MatRef<'_, T>) -> Result<()> + Sync,
+        visit: impl Fn(usize, usize, MatRef<'_, T>, &mut TileSpace<T>) -> Result<()> + Sync,
     ) -> Result<()> {
         let (n, order) = (self.samples.n_rows(), Tournament::new(self.n_blocks()));
         order.run(|at, meeting, turn| {
@@ -167,12 +170,15 @@ impl<T: Real> SymmetricGram<T> {
                         tile
                     });
                     let tile = MatRef::new(tile, shape.0, shape.1)?;
-                    return turn.take(|| visit(i, j, tile));
+                    return turn.take(|| visit(i, j, tile, space));
                 }
-                space.tile.resize(shape.0 * shape.1, T::ZERO);
-                self.compute(i, j, &mut space.tile, &mut space.kernel);
-                let tile = MatRef::new(&space.tile, shape.0, shape.1)?;
-                turn.take(|| visit(i, j, tile))
+                let mut tile = std::mem::take(&mut space.tile);
+                tile.resize(shape.0 * shape.1, T::ZERO);
+                self.compute(i, j, &mut tile, &mut space.kernel);
+                let view = MatRef::new(&tile, shape.0, shape.1)?;
+                let result = turn.take(|| visit(i, j, view, space));
+                space.tile = tile;
+                result
             })
         })?;
         watch.step(stage, order.len(), order.len())
@@ -194,6 +200,40 @@ fn copy_entries<T: Real>(
             out.copy_from_slice(&buffer[columns.clone()]);
         }
     }
+}
+
+/// A block of vectors in the precision of the tiles: as it is, or rounded once for all tiles.
+pub(super) fn rounded<'a, T: Real>(v: MatRef<'a, f64>, space: &'a mut Matrix<T>) -> Result<MatRef<'a, T>> {
+    if let Some(buffer) = T::from_f64(v.buffer()) {
+        return MatRef::strided(buffer, v.n_rows(), v.n_cols(), v.row_stride());
+    }
+    let numbers = (0..v.n_rows()).flat_map(|i| v.row(i)).map(|x| T::of(*x)).collect();
+    *space = Matrix::from_vec(numbers, v.n_rows(), v.n_cols())?;
+    Ok(space.view())
+}
+
+/// y ← y + P·v, P in tile precision and y in double precision.
+pub(super) fn accumulate<T: Real>(
+    tile: Factor<'_, T>,
+    v: MatRef<'_, T>,
+    mut y: MatMut<'_, f64>,
+    product: &mut Vec<T>,
+) -> Result<()> {
+    let (Factor::Plain(m) | Factor::Transposed(m)) = tile;
+    if let (Some(numbers), Some(vectors)) = (T::as_f64(m.buffer()), T::as_f64(v.buffer())) {
+        let m = MatRef::strided(numbers, m.n_rows(), m.n_cols(), m.row_stride())?;
+        let v = MatRef::strided(vectors, v.n_rows(), v.n_cols(), v.row_stride())?;
+        let tile = if matches!(tile, Factor::Plain(_)) { Factor::Plain(m) } else { Factor::Transposed(m) };
+        gemm(y, Onto::Add, 1.0, tile, Factor::Plain(v));
+        return Ok(());
+    }
+    let (n, b) = (y.n_rows(), v.n_cols());
+    product.resize(n * b, T::ZERO);
+    gemm(MatMut::strided(product, n, b, b)?, Onto::Replace, 1.0, tile, Factor::Plain(v));
+    for (i, product) in product.chunks(b.max(1)).enumerate().take(n) {
+        y.row_mut(i).iter_mut().zip(product).for_each(|(y, p)| *y += p.f64());
+    }
+    Ok(())
 }
 
 impl<T: Real> LinearOperator for SymmetricGram<T> {
@@ -218,7 +258,7 @@ impl<T: Real> LinearOperator for SymmetricGram<T> {
         let mut dense = Matrix::zeros(n, n);
         let bands: Vec<Mutex<MatMut<'_, f64>>> =
             dense.view_mut().row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
-        self.sweep("Gram matrix", watch, |i, j, tile| {
+        self.sweep("Gram matrix", watch, |i, j, tile, _| {
             let (columns, rows) = (block_rows(j, n), block_rows(i, n));
             for a in 0..tile.n_rows() {
                 let mut band = lock(&bands[i]);
@@ -344,7 +384,7 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
     fn summary(&self, watch: &Watch) -> Result<GramSummary> {
         let n = self.n_rows();
         let sums = self.block_sums();
-        self.sweep("Gram matrix", watch, |i, j, tile| {
+        self.sweep("Gram matrix", watch, |i, j, tile, _| {
             let mut down = vec![0.0; tile.n_cols()];
             let mut squares = 0.0;
             let mut own = lock(&sums[i]);

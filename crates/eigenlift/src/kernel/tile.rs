@@ -7,18 +7,11 @@ use super::Kernel;
 use super::formula::Formula;
 use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, to_squared_distances};
 use crate::data::{CsrRef, Points};
-use crate::linalg::{Factor, GROUP_ROWS, Onto, Panels, gemm, multiply};
+use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef};
 use crate::real::Real;
 use crate::simd::{Vectorised, dispatch};
 use std::sync::Arc;
-
-/// Rows with more numbers than this are multiplied by gemm, which goes through them piece by piece: packed rows of two blocks
-/// would not stay in the second-level cache.
-const MOST_COLUMNS: usize = 256;
-
-/// Rows of a tile whose inner products are computed before the profile takes them up, still in the nearest cache.
-const STRIP_ROWS: usize = 2 * GROUP_ROWS;
 
 /// A kernel given as a function of two rows.
 pub type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
@@ -43,7 +36,6 @@ pub(crate) enum Form {
 pub struct Workspace<T> {
     left: Vec<T>,
     right: Vec<T>,
-    panels: Panels<T>,
     centre: Vec<T>,
     left_squares: Vec<T>,
     right_squares: Vec<T>,
@@ -100,7 +92,7 @@ fn evaluate<T: Real>(
 ) {
     match form {
         Form::Inner(profile) => {
-            inner_products(x, y, out, &mut work.panels);
+            inner_products(x, y, out);
             profile.apply(out);
         }
         Form::Cosine => cosine(x, y, out, work),
@@ -139,10 +131,10 @@ fn fold<T: Real>(
 }
 
 /// out\[i·m + j\] = ⟨xᵢ, yⱼ⟩.
-fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], panels: &mut Panels<T>) {
+fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
     let (n, m) = (x.n_rows(), y.n_rows());
     match (x, y) {
-        (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out, panels),
+        (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out),
         (Points::Sparse(x), Points::Sparse(y)) => sparse_inner(x, y, out),
         (Points::Dense(x), Points::Sparse(y)) => {
             (0..n * m).for_each(|at| out[at] = sparse_dot(y.row(at % m), x.row(at / m)));
@@ -153,19 +145,11 @@ fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], pa
     }
 }
 
-fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T], panels: &mut Panels<T>) {
+fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T]) {
     let (n, m) = (x.n_rows(), y.n_rows());
-    if x.n_cols() <= MOST_COLUMNS {
-        panels.pack_transposed(y);
-        times_panels(x, panels, out, m);
-    } else if let Ok(out) = MatMut::strided(out, n, m, m) {
+    if let Ok(out) = MatMut::strided(out, n, m, m) {
         gemm(out, Onto::Replace, 1.0, Factor::Plain(x), Factor::Transposed(y));
     }
-}
-
-/// out\[i·m + j\] = (x·B)ᵢⱼ.
-fn times_panels<T: Real>(x: MatRef<'_, T>, panels: &Panels<T>, out: &mut [T], m: usize) {
-    multiply(Factor::Plain(x), panels, |i, j, sums| out[i * m + j..][..sums.len()].copy_from_slice(sums));
 }
 
 fn sparse_dot<T: Real>((columns, values): (&[u32], &[T]), dense: &[T]) -> T {
@@ -206,7 +190,7 @@ fn squared_norms<T: Real>(x: Points<'_, T>, out: &mut Vec<T>) {
 
 /// ⟨x,y⟩/(‖x‖‖y‖); a row of zeros has angle 90° with everything.
 fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
-    inner_products(x, y, out, &mut work.panels);
+    inner_products(x, y, out);
     squared_norms(x, &mut work.left_squares);
     squared_norms(y, &mut work.right_squares);
     let invert = |s: &mut T| *s = if *s > T::ZERO { T::ONE / s.square_root() } else { T::ZERO };
@@ -217,7 +201,7 @@ fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut
     }
 }
 
-/// s = ‖x − y‖² by expansion, then the profile, a few rows at a time while they are in the nearest cache.
+/// s = ‖x − y‖² by expansion, then the profile, row by row while the row is in the nearest cache.
 fn distances<T: Real>(
     profile: DistanceProfile,
     x: Points<'_, T>,
@@ -226,27 +210,29 @@ fn distances<T: Real>(
     work: &mut Workspace<T>,
 ) {
     let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
-    let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) else {
-        inner_products(x, y, out, &mut work.panels);
+    if let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) {
+        robust_centre(dense_x, &mut work.centre);
+        shift_into(dense_x, &work.centre, &mut work.left, &mut work.left_squares);
+        shift_into(dense_y, &work.centre, &mut work.right, &mut work.right_squares);
+        if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
+            dense_inner(left, right, out);
+        }
+    } else {
+        inner_products(x, y, out);
         squared_norms(x, &mut work.left_squares);
         squared_norms(y, &mut work.right_squares);
-        return from_inner(profile, x, y, out, Squares::new(&work.left_squares, &work.right_squares));
-    };
-    robust_centre(dense_x, &mut work.centre);
-    shift_into(dense_x, &work.centre, &mut work.left, &mut work.left_squares);
-    let Ok(left) = MatRef::new(&work.left, n, d) else { return };
-    if d > MOST_COLUMNS {
-        shift_into(dense_y, &work.centre, &mut work.right, &mut work.right_squares);
-        let Ok(right) = MatRef::new(&work.right, m, d) else { return };
-        dense_inner(left, right, out, &mut work.panels);
-        return from_inner(profile, x, y, out, Squares::new(&work.left_squares, &work.right_squares));
     }
-    work.panels.pack_shifted(dense_y, &work.centre, &mut work.right_squares);
     let squares = Squares::new(&work.left_squares, &work.right_squares);
-    for (strip, out) in out.chunks_mut(STRIP_ROWS * m.max(1)).enumerate() {
-        let rows = strip * STRIP_ROWS..((strip + 1) * STRIP_ROWS).min(n);
-        times_panels(left.rows(rows.clone()), &work.panels, out, m);
-        from_inner(profile, x.rows(rows.clone()), y, out, Squares { x: &squares.x[rows], ..squares });
+    for (i, row) in out.chunks_mut(m.max(1)).enumerate() {
+        let squares = Squares { x: &squares.x[i..=i], ..squares };
+        let x_square = squares.x[0];
+        if profile.reach(x_square.f64() + squares.largest) > 0.0 {
+            to_squared_distances(row, x_square, squares.y);
+            from_differences(profile, x.rows(i..i + 1), y, row, squares);
+            profile.apply(row);
+        } else {
+            profile.apply_to_inner(row, x_square, squares.y);
+        }
     }
 }
 
@@ -264,40 +250,32 @@ impl<'a, T: Real> Squares<'a, T> {
     }
 }
 
-/// Replaces inner products by k, given the squared norms.
-fn from_inner<T: Real>(
-    profile: DistanceProfile,
-    x: Points<'_, T>,
-    y: Points<'_, T>,
-    out: &mut [T],
-    squares: Squares<'_, T>,
-) {
-    let Squares { x: x_squares, y: y_squares, largest } = squares;
-    for (i, row) in out.chunks_mut(y.n_rows().max(1)).enumerate() {
-        let x_square = x_squares[i];
-        let reach = profile.reach(x_square.f64() + largest);
-        if reach > 0.0 {
-            to_squared_distances(row, x_square, y_squares);
-            let squares = Squares { x: &[x_square], ..squares };
-            from_differences(profile, x.rows(i..i + 1), y, row, squares);
-            profile.apply(row);
-        } else {
-            profile.apply_to_inner(row, x_square, y_squares);
-        }
+/// The coordinate-wise median of five rows: one outlier in the tile does not move it.
+fn robust_centre<T: Real>(x: MatRef<'_, T>, centre: &mut Vec<T>) {
+    centre.clear();
+    centre.resize(x.n_cols(), T::ZERO);
+    if x.n_rows() > 0 {
+        let rows = std::array::from_fn(|p| x.row(p * x.n_rows() / 5));
+        dispatch(MedianTask { rows, centre });
     }
 }
 
-/// The coordinate-wise median of five rows: one outlier in the tile does not move it.
-fn robust_centre<T: Real>(x: MatRef<'_, T>, centre: &mut Vec<T>) {
-    let n = x.n_rows();
-    let mut values = [T::ZERO; 5];
-    let values = &mut values[..n.min(5)];
-    centre.clear();
-    centre.extend((0..x.n_cols()).map(|j| {
-        (0..values.len()).for_each(|p| values[p] = x.row(p * n / n.min(5))[j]);
-        values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-        values.get(values.len() / 2).copied().unwrap_or(T::ZERO)
-    }));
+struct MedianTask<'a, T> {
+    rows: [&'a [T]; 5],
+    centre: &'a mut [T],
+}
+
+impl<T: Real> Vectorised for MedianTask<'_, T> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let [a, b, c, d, e] = self.rows.map(|row| &row[..self.centre.len()]);
+        for (j, centre) in self.centre.iter_mut().enumerate() {
+            // Neither the smallest nor the largest of four is the median: it is that of the other two and the fifth.
+            let low = a[j].smaller(b[j]).larger(c[j].smaller(d[j]));
+            let high = a[j].larger(b[j]).smaller(c[j].larger(d[j]));
+            *centre = low.smaller(high).larger(low.larger(high).smaller(e[j]));
+        }
+    }
 }
 
 fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
@@ -418,7 +396,7 @@ fn mapped<T: Real>(
     if let (Ok(left), Ok(right)) =
         (MatRef::new(&work.left, x.n_rows(), p), MatRef::new(&work.right, y.n_rows(), p))
     {
-        dense_inner(left, right, out, &mut work.panels);
+        dense_inner(left, right, out);
     }
 }
 
@@ -428,5 +406,25 @@ fn pairwise<T: Real>(f: &dyn Fn(&[f64], &[f64]) -> f64, x: Points<'_, T>, y: Poi
     for (i, row) in out.chunks_mut(y.n_rows().max(1)).enumerate() {
         x.copy_row(i, &mut x_row);
         row.iter_mut().enumerate().for_each(|(j, value)| *value = T::of(f(&x_row, y_rows.row(j))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn the_centre_is_the_median_of_five_in_any_order() {
+        let mut order = [0usize, 1, 2, 3, 4];
+        for turn in 0..120 {
+            let x = Matrix::from_fn(5, 3, |i, j| (order[i] * 10 + j) as f64);
+            let mut centre = Vec::new();
+            robust_centre(x.view(), &mut centre);
+            assert_eq!(centre, [20.0, 21.0, 22.0], "{order:?}");
+            // Swapping neighbours, one pair after the other, goes through many orders.
+            order.swap(turn % 4, turn % 4 + 1);
+            order.swap(turn % 3, 4);
+        }
     }
 }
