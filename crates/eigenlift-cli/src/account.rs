@@ -183,7 +183,11 @@ pub(crate) fn components(model: &FittedKernelPca) -> String {
             ];
             row.extend(certificate.residuals.get(j).map(|residual| format!("{residual:.1e}")));
             row.extend(certificate.intervals.get(j).map(|Interval { low, high }| {
-                if proved { format!("± {:.1e}", (high - low) / 2.0) } else { format!("{low:.4e} to {high:.4e}") }
+                if proved {
+                    format!("± {:.1e}", (high - low) / 2.0)
+                } else {
+                    format!("{low:.4e} to {high:.4e}")
+                }
             }));
             row
         })

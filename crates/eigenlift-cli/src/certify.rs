@@ -16,11 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads the samples of a model, their columns in its order and in its precision.
-fn read(
-    model: &FittedKernelPca,
-    args: &InputArgs,
-    words: Words,
-) -> Result<(Input, AnySamples), Failure> {
+fn read(model: &FittedKernelPca, args: &InputArgs, words: Words) -> Result<(Input, AnySamples), Failure> {
     let mut input = Input::read(args)?;
     input.match_columns(model.column_names(), model.projection().lift.n_features())?;
     input.account.say(words);

@@ -114,7 +114,6 @@ impl Input {
             Precision::F32 => Matrix::from_vec(values.into_iter().map(|x| x as f32).collect(), n, d)?.into(),
         })
     }
-
 }
 
 impl DataAccount {

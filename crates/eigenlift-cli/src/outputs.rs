@@ -150,8 +150,7 @@ pub(crate) fn check_names(carried: &[String], k: usize) -> Result<(), Failure> {
 
 /// Writes scores with what is carried in front of them.
 pub(crate) fn write_scores(path: &Path, carried: &Carried, scores: &Matrix<f64>) -> Result<(), Failure> {
-    let mut writer =
-        ScoreWriter::create(path, &carried.names(), scores.n_cols(), Some(scores.n_rows()))?;
+    let mut writer = ScoreWriter::create(path, &carried.names(), scores.n_cols(), Some(scores.n_rows()))?;
     writer.append(carried, scores)?;
     writer.commit()
 }

@@ -120,7 +120,9 @@ impl TableRows {
         let width = self.stream.names().len();
         let values = match &self.places {
             None => values,
-            Some(places) => values.chunks_exact(width.max(1)).flat_map(|row| places.iter().map(|j| row[*j])).collect(),
+            Some(places) => {
+                values.chunks_exact(width.max(1)).flat_map(|row| places.iter().map(|j| row[*j])).collect()
+            }
         };
         self.same.see(&values, self.account.columns);
         let rows = Matrix::from_vec(values, n_rows, self.account.columns)
@@ -215,9 +217,10 @@ pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Optio
         },
     };
     let most = (allowed as f64 * SHARE_OF_SAMPLES) as u64;
-    let text = args.format.or_else(|| Format::from_extension(&file)).is_none_or(|format| {
-        matches!(format, Format::Csv | Format::Tsv | Format::Npy)
-    });
+    let text = args
+        .format
+        .or_else(|| Format::from_extension(&file))
+        .is_none_or(|format| matches!(format, Format::Csv | Format::Tsv | Format::Npy));
     if size.saturating_mul(if text { TEXT_GROWTH } else { COMPRESSED_GROWTH }) <= most {
         return Ok(None);
     }

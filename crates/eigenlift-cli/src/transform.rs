@@ -131,9 +131,9 @@ pub(crate) fn project(
 /// Rows in messages are counted from the start of the piece; this says where it starts.
 fn from_row(error: eigenlift::error::Error, first: usize) -> Failure {
     match error {
-        eigenlift::error::Error::Data { found, required, action } if first > 0 => Failure::Input(format!(
-            "{found} (rows counted after row {first}); {required}. {action}."
-        )),
+        eigenlift::error::Error::Data { found, required, action } if first > 0 => {
+            Failure::Input(format!("{found} (rows counted after row {first}); {required}. {action}."))
+        }
         other => other.into(),
     }
 }

@@ -65,11 +65,16 @@ pub(crate) enum RankChoice {
 
 /// `exact`, a number, `auto` or `auto:SHARE`.
 pub(crate) fn rank(text: &str) -> Result<RankChoice, String> {
-    let refuse = || "exact, a whole number of at least 1, auto, or auto:SHARE with a share between 0 and 1 is required".to_string();
+    let refuse = || {
+        "exact, a whole number of at least 1, auto, or auto:SHARE with a share between 0 and 1 is required"
+            .to_string()
+    };
     match (text, text.strip_prefix("auto:")) {
         ("exact", _) => Ok(RankChoice::Exact),
         ("auto", _) => Ok(RankChoice::LowRank(Rank::default())),
-        (_, Some(number)) => share(number).map(|x| RankChoice::LowRank(Rank::UntilShare(x))).map_err(|_| refuse()),
+        (_, Some(number)) => {
+            share(number).map(|x| RankChoice::LowRank(Rank::UntilShare(x))).map_err(|_| refuse())
+        }
         _ => match text.parse::<usize>() {
             Ok(n) if n > 0 => Ok(RankChoice::LowRank(Rank::Exactly(n))),
             _ => Err(refuse()),

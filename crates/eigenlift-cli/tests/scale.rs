@@ -50,17 +50,20 @@ fn a_rough_model_is_certified_and_refined() {
 fn every_approximation_can_be_asked_for() {
     let folder = Folder::prepared();
     for how in ["pivoted", "uniform", "kmeans", "growing", "fourier"] {
-        let args = ["fit", "kpca", "iris.csv", "--target", "species", "--low-rank", how, "--rank", "40", "--json"];
+        let args =
+            ["fit", "kpca", "iris.csv", "--target", "species", "--low-rank", how, "--rank", "40", "--json"];
         let account = folder.run(&args).ok().json();
         assert_eq!(account["plan"]["approximation"], how);
         assert!(number(&account["plan"]["rank"]) <= 40.0);
     }
-    let polynomial = ["--kernel", "polynomial(degree=3)", "--low-rank", "tensorsketch", "--rank", "64", "--json"];
+    let polynomial =
+        ["--kernel", "polynomial(degree=3)", "--low-rank", "tensorsketch", "--rank", "64", "--json"];
     let account = folder.run(&[&["fit", "kpca", "iris.csv"], &polynomial[..]].concat()).ok().json();
     assert_eq!(account["bounds"]["grounds"], "sampled-pairs");
     folder.run(&["fit", "kpca", "iris.csv", "--columns", "1-4", "--out", "z.csv", "--json"]).ok();
     folder.shell("head -30 iris.csv > landmarks.csv").ok();
-    let account = folder.run(&["fit", "kpca", "iris.csv", "--landmarks", "landmarks.csv", "--json"]).ok().json();
+    let account =
+        folder.run(&["fit", "kpca", "iris.csv", "--landmarks", "landmarks.csv", "--json"]).ok().json();
     assert_eq!(account["plan"]["approximation"], "given");
     for (args, says) in [
         (vec!["--low-rank", "fourier", "--kernel", "linear"], "fourier"),
@@ -82,8 +85,18 @@ fn a_table_larger_than_the_memory_allowed_is_fitted_and_transformed_in_pieces() 
         let text = rows.to_string();
         folder.run(&["data", "swiss-roll", "--rows", &text, "--noise", "0.3", "--out", file]).ok();
         let fit = [
-            "fit", "kpca", file, "--memory", "6MB", "--rank", "60", "--out", "s.npy", "--model",
-            "m.safetensors", "--json",
+            "fit",
+            "kpca",
+            file,
+            "--memory",
+            "6MB",
+            "--rank",
+            "60",
+            "--out",
+            "s.npy",
+            "--model",
+            "m.safetensors",
+            "--json",
         ];
         let account = folder.run(&fit).ok().json();
         assert!(number(&account["plan"]["chunk_rows"]) < 300_000.0);
@@ -95,7 +108,10 @@ fn a_table_larger_than_the_memory_allowed_is_fitted_and_transformed_in_pieces() 
             let peaks = [&account, &transform].map(|a| number(&a["peak_memory_bytes"]));
             assert!(peaks.iter().all(|peak| *peak < 30e6), "{peaks:?}");
         }
-        assert_eq!(std::fs::read(folder.path("s.npy")).unwrap(), std::fs::read(folder.path("t.npy")).unwrap());
+        assert_eq!(
+            std::fs::read(folder.path("s.npy")).unwrap(),
+            std::fs::read(folder.path("t.npy")).unwrap()
+        );
     }
     let exact = folder.run(&["fit", "kpca", "big.npy", "--memory", "6MB", "--rank", "exact"]);
     assert_eq!(exact.code, 1);

@@ -8,8 +8,8 @@ mod landmarks;
 mod pivoted_cholesky;
 mod tensor_sketch;
 
-pub use approximation::{Approximation, LowRank, Rank};
 pub(crate) use approximation::GivenLandmarks;
+pub use approximation::{Approximation, LowRank, Rank};
 pub use feature_map::{FeatureKind, FeatureMap, SampledError};
 pub use k_means::k_means_centres;
 pub(crate) use landmarks::dot;

@@ -98,7 +98,9 @@ fn landmarks_give_the_textbook_nystrom() {
     assert!((model.certificate().bounds.residual_trace.unwrap() - left).abs() < 1e-8);
     // The same landmarks of the precomputed matrix.
     let precomputed = KernelPca::new(K).kernel(KernelSpec::Precomputed);
-    for way in [LowRank::samples(chosen), LowRank::pivoted(Rank::Exactly(40)), LowRank::uniform(Rank::Exactly(40))] {
+    for way in
+        [LowRank::samples(chosen), LowRank::pivoted(Rank::Exactly(40)), LowRank::uniform(Rank::Exactly(40))]
+    {
         let by_rows = settings().low_rank(way.clone()).fit(x.clone()).unwrap();
         let by_gram = precomputed.clone().low_rank(way).fit(gram.clone()).unwrap();
         assert!(close(&by_rows.scores().unwrap(), &by_gram.scores().unwrap(), 1e-8));
@@ -171,9 +173,11 @@ fn the_result_does_not_depend_on_how_rows_are_cut() {
     let x = problems::mixture(900, 6, 5);
     // The median too is found by global row index.
     let settings = KernelPca::new(4).kernel(KernelSpec::default());
-    for way in
-        [LowRank::pivoted(Rank::Exactly(80)), LowRank::growing(0.3, 100), LowRank::fourier(Rank::Exactly(200))]
-    {
+    for way in [
+        LowRank::pivoted(Rank::Exactly(80)),
+        LowRank::growing(0.3, 100),
+        LowRank::fourier(Rank::Exactly(200)),
+    ] {
         let settings = settings.clone().low_rank(way);
         let whole = settings.fit(x.clone()).unwrap();
         for size in [1, 37, 500, 5000] {
@@ -253,7 +257,9 @@ fn few_explicit_features_are_used_and_give_the_exact_answer() {
         for j in 0..primal.n_components() {
             assert!((primal.eigenvalues()[j] / dual.eigenvalues()[j] - 1.0).abs() < 1e-9, "{spec}");
             let (a, b) = (primal.scores().unwrap().column(j), dual.scores().unwrap().column(j));
-            let same = |sign: f64| a.iter().zip(&b).all(|(x, y)| (x - sign * y).abs() < 1e-6 * primal.eigenvalues()[0].sqrt());
+            let same = |sign: f64| {
+                a.iter().zip(&b).all(|(x, y)| (x - sign * y).abs() < 1e-6 * primal.eigenvalues()[0].sqrt())
+            };
             assert!(same(1.0) || same(-1.0), "{spec} {j}");
         }
         assert!((primal.total() / dual.total() - 1.0).abs() < 1e-10);
@@ -272,7 +278,11 @@ fn one_exact_pass_certifies_and_more_refine() {
     let exact = spectrum(&x, &rbf());
     let total: f64 = exact.iter().sum();
     let fit = |way: LowRank| settings().low_rank(way).fit(x.clone()).unwrap();
-    for way in [LowRank::pivoted(Rank::Exactly(150)), LowRank::fourier(Rank::Exactly(1000)), LowRank::growing(0.3, 90)] {
+    for way in [
+        LowRank::pivoted(Rank::Exactly(150)),
+        LowRank::fourier(Rank::Exactly(1000)),
+        LowRank::growing(0.3, 90),
+    ] {
         let rough = fit(way);
         let sure = rough.certify(x.clone()).unwrap();
         assert_eq!(sure.transform(&x).unwrap(), rough.transform(&x).unwrap());
@@ -331,9 +341,18 @@ fn models_of_every_route_are_saved_and_loaded_bit_for_bit() {
         settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(single).unwrap(),
         settings().low_rank(LowRank::growing(0.2, 90)).fit(x.clone()).unwrap(),
         settings().low_rank(LowRank::fourier(Rank::Exactly(100))).fit(x.clone()).unwrap(),
-        KernelPca::new(2).kernel(polynomial.clone()).low_rank(LowRank::tensor_sketch(Rank::Exactly(100))).fit(x.clone()).unwrap(),
+        KernelPca::new(2)
+            .kernel(polynomial.clone())
+            .low_rank(LowRank::tensor_sketch(Rank::Exactly(100)))
+            .fit(x.clone())
+            .unwrap(),
         KernelPca::new(2).kernel(polynomial).fit(x.clone()).unwrap(),
-        settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(x.clone()).unwrap().certify(x.clone()).unwrap(),
+        settings()
+            .low_rank(LowRank::pivoted(Rank::Exactly(50)))
+            .fit(x.clone())
+            .unwrap()
+            .certify(x.clone())
+            .unwrap(),
     ];
     for model in fits {
         model.save(&path).unwrap();
@@ -358,7 +377,11 @@ fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_neare
     let wide = settings().memory_limit(20 << 20).low_rank(LowRank::pivoted(Rank::Exactly(3000)));
     let message = wide.plan(&x).unwrap_err().to_string();
     assert!(message.contains("or use at most"), "{message}");
-    for way in [LowRank::pivoted(Rank::Exactly(0)), LowRank::pivoted(Rank::UntilShare(2.0)), LowRank::growing(0.0, 5)] {
+    for way in [
+        LowRank::pivoted(Rank::Exactly(0)),
+        LowRank::pivoted(Rank::UntilShare(2.0)),
+        LowRank::growing(0.0, 5),
+    ] {
         assert!(settings().low_rank(way).plan(&x).is_err());
     }
     let mut source = RowsInMemory::new(x.points());
@@ -369,7 +392,11 @@ fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_neare
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
     let x = problems::mixture(1500, 6, 13);
-    for way in [LowRank::pivoted(Rank::Exactly(90)), LowRank::k_means(Rank::Exactly(30)), LowRank::fourier(Rank::Exactly(90))] {
+    for way in [
+        LowRank::pivoted(Rank::Exactly(90)),
+        LowRank::k_means(Rank::Exactly(30)),
+        LowRank::fourier(Rank::Exactly(90)),
+    ] {
         let one = settings().low_rank(way.clone()).threads(1).fit(x.clone()).unwrap();
         let two = settings().low_rank(way).threads(3).fit(x.clone()).unwrap();
         assert_eq!(one.eigenvalues(), two.eigenvalues());

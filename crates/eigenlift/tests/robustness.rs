@@ -68,7 +68,11 @@ fn sparse_samples_give_what_dense_ones_give() {
         let dense = settings.fit(x.clone()).unwrap();
         let model = settings.fit(eigenlift::data::Samples::from(sparse.clone())).unwrap();
         let size = dense.scores().unwrap().as_slice().iter().map(|v| v.abs()).fold(0.0, f64::max);
-        assert!(reference::difference_up_to_sign(&dense.scores().unwrap(), &model.scores().unwrap()) < 1e-9 * size, "{text}");
+        assert!(
+            reference::difference_up_to_sign(&dense.scores().unwrap(), &model.scores().unwrap())
+                < 1e-9 * size,
+            "{text}"
+        );
         let rows = eigenlift::data::Points::from(sparse.view());
         let new = model.transform(rows).unwrap();
         assert!(reference::difference(&new, &model.scores().unwrap()) < 1e-9 * size, "{text}");

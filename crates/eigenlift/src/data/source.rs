@@ -129,7 +129,13 @@ mod tests {
         let x = Matrix::from_fn(10, 2, |i, j| (10 * i + j) as f64);
         let mut source = RowsInMemory::new(&x);
         let mut sizes = Vec::new();
-        while source.next_rows(4, &mut |piece| { sizes.push(piece.n_rows()); Ok(()) }).unwrap() {}
+        while source
+            .next_rows(4, &mut |piece| {
+                sizes.push(piece.n_rows());
+                Ok(())
+            })
+            .unwrap()
+        {}
         assert_eq!(sizes, [4, 4, 2]);
         for most in [1, 3, 100] {
             let rows = gather(&mut source, &[0, 3, 4, 9], most).unwrap();

@@ -116,21 +116,22 @@ impl Certificate {
             let known: f64 = pairs.values.iter().map(|v| sure(v).powi(2)).sum();
             (square - known).max(0.0).sqrt() + self.rounding
         });
-        let by_trace =
-            whole.valid.then(|| (whole.trace - pairs.values.iter().map(sure).sum::<f64>()).max(0.0) + self.rounding);
+        let by_trace = whole
+            .valid
+            .then(|| (whole.trace - pairs.values.iter().map(sure).sum::<f64>()).max(0.0) + self.rounding);
         // A direct solver has seen every eigenvalue.
-        let by_all = pairs.all.as_ref().map(|all| all.get(pairs.values.len()).copied().unwrap_or(0.0).abs() + joint);
+        let by_all =
+            pairs.all.as_ref().map(|all| all.get(pairs.values.len()).copied().unwrap_or(0.0).abs() + joint);
         let missed = [by_norm, by_trace, by_all].into_iter().flatten().reduce(f64::min);
         let most = |value: &f64| (value.abs() + joint).max(missed.unwrap_or(f64::INFINITY));
-        let (low, high) = (pairs.values.iter().map(sure).sum::<f64>(), pairs.values.iter().map(most).sum::<f64>());
+        let (low, high) =
+            (pairs.values.iter().map(sure).sum::<f64>(), pairs.values.iter().map(most).sum::<f64>());
         let share = |sum: f64| (sum / whole.trace).clamp(0.0, 1.0);
         self.bounds = Bounds {
             grounds: Grounds::Residuals,
             n_certified: match (&pairs.all, missed) {
                 (Some(_), _) => pairs.values.len(),
-                (None, Some(missed)) => {
-                    pairs.values.iter().take_while(|v| v.abs() - joint > missed).count()
-                }
+                (None, Some(missed)) => pairs.values.iter().take_while(|v| v.abs() - joint > missed).count(),
                 (None, None) => 0,
             },
             missed,
@@ -196,8 +197,11 @@ impl Certificate {
 
     /// For random features: nothing is proved, the error of kernel values on sampled pairs is all that is known.
     pub(crate) fn of_sampled_pairs(sampled_error: f64) -> Self {
-        let bounds =
-            Bounds { grounds: Grounds::SampledPairs, sampled_error: Some(sampled_error), ..Bounds::default() };
+        let bounds = Bounds {
+            grounds: Grounds::SampledPairs,
+            sampled_error: Some(sampled_error),
+            ..Bounds::default()
+        };
         Self { residuals: Vec::new(), intervals: Vec::new(), bounds, rounding: 0.0, ties: Vec::new() }
     }
 

@@ -7,8 +7,8 @@ mod orthonormal;
 mod rayleigh_ritz;
 mod spectrum;
 
-pub(crate) use certificate::{LeftOut, Whole};
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
+pub(crate) use certificate::{LeftOut, Whole};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;

@@ -3,8 +3,8 @@
 use super::landmarks::dot;
 use crate::error::Result;
 use crate::linalg::{Onto, column_means, combine, combine_in_place, shift_columns, symmetric_eigen};
-use crate::moments::scatter;
 use crate::matrix::Matrix;
+use crate::moments::scatter;
 use crate::operator::GramOperator;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};

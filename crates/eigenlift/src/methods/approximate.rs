@@ -1,8 +1,8 @@
 //! Fits through features: exact ones, landmarks, or random ones, with rows in memory or from a source.
 
-use super::{FittedKernelPca, KernelPca};
 use super::primal::{Accumulated, Axes, Features, accumulate, axes};
 use super::stream::KernelPcaStream;
+use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnySamples, RowSource, RowsInMemory, gather};
 use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats};
 use crate::engine::Engine;
@@ -205,7 +205,8 @@ impl Chooser<'_> {
                 Features::Landmarks(landmarks(sample.clone())?)
             }
         };
-        let complete = rank >= self.plan.n_samples && !self.plan.approximation.is_some_and(|a| a.is_random_features());
+        let complete =
+            rank >= self.plan.n_samples && !self.plan.approximation.is_some_and(|a| a.is_random_features());
         Ok((features, complete))
     }
 

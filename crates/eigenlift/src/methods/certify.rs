@@ -61,7 +61,8 @@ impl FittedKernelPca {
                 (0..n).map(square).sum::<f64>().sqrt()
             })
             .collect();
-        let stats = SolveStats { passes: self.stats.passes + 1, products: self.stats.products + k, ..self.stats };
+        let stats =
+            SolveStats { passes: self.stats.passes + 1, products: self.stats.products + k, ..self.stats };
         let pairs = EigenPairs { values, vectors, residuals, next: None, all: None, stats };
         let summary = &product.summary;
         let size = if known_valid { summary.trace } else { summary.squared_norm.sqrt() };

@@ -391,7 +391,8 @@ pub(crate) fn lowest_eigenvalue(
     // The floor of rounding is what the solver takes for converged: raising the norm raises it to the resolution.
     let unit = residual_floor(operator.n_rows(), 1.0, operator.unit_roundoff());
     let norm_bound = how.norm_bound.max(resolution / unit);
-    let how = SolveOptions { start: None, sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
+    let how =
+        SolveOptions { start: None, sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
     let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
     Ok((-pairs.values.first().copied().unwrap_or(0.0), pairs.stats))
 }

@@ -1,8 +1,8 @@
 //! Kernel PCA.
 
-use super::dual::{self, DualProblem, DualSolution};
 use super::FittedKernelPca;
 use super::approximate;
+use super::dual::{self, DualProblem, DualSolution};
 use super::schedule::{self, Accuracy, Request};
 use crate::data::{AnyPoints, AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
@@ -213,13 +213,7 @@ impl KernelPca {
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedKernelPca> {
         let engine = self.running_engine()?;
         let (similarity, plan) = self.prepare_source(source, &*engine)?;
-        approximate::fit(
-            self,
-            &mut approximate::Rows { source, memory: None },
-            &similarity,
-            plan,
-            engine,
-        )
+        approximate::fit(self, &mut approximate::Rows { source, memory: None }, &similarity, plan, engine)
     }
 
     /// What [`KernelPca::fit_source`] would do. The rows are read once or twice.
@@ -337,7 +331,11 @@ impl KernelPca {
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
         let gram = engine.gram(similarity, x, storage)?;
         let known_valid = dual::known_valid(similarity);
-        dual::solve(&DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start }, plan, &self.watch)
+        dual::solve(
+            &DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start },
+            plan,
+            &self.watch,
+        )
     }
 
     pub(super) fn running_engine(&self) -> Result<Arc<dyn Engine>> {

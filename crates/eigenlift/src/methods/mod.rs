@@ -15,5 +15,5 @@ mod stream;
 pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;
 pub use kernel_pca::KernelPca;
-pub use stream::KernelPcaStream;
 pub use mercer::{MercerReport, Verdict, mercer_check};
+pub use stream::KernelPcaStream;

@@ -9,9 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine, inner};
-use crate::low_rank::{
-    Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot,
-};
+use crate::low_rank::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Projection};
 use crate::moments::Partial;
@@ -102,7 +100,11 @@ impl Features {
                 watch.check()?;
                 let features = map.apply(x)?;
                 check_finite(&features, first_row)?;
-                let trace = features.as_slice().par_chunks(1 << 16).map(|piece| dot(piece, piece)).collect::<Vec<_>>();
+                let trace = features
+                    .as_slice()
+                    .par_chunks(1 << 16)
+                    .map(|piece| dot(piece, piece))
+                    .collect::<Vec<_>>();
                 Ok(FeatureRows { residuals: Vec::new(), trace: trace.iter().sum(), features })
             }
         }

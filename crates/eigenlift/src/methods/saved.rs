@@ -323,7 +323,8 @@ fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
 fn read_map(spec: &KernelSpec, header: &Header) -> Result<Option<FeatureMap>> {
     let (d, rank, seed) = (header.n_features, header.plan.rank, header.plan.seed);
     // Why: a header must not make the reader allocate what the file does not hold.
-    let most = header.arrays.iter().find(|array| array.name == COEFFICIENTS).and_then(|array| array.shape.first());
+    let most =
+        header.arrays.iter().find(|array| array.name == COEFFICIENTS).and_then(|array| array.shape.first());
     if header.plan.route == Route::Dual || most != Some(&rank) {
         return Ok(None);
     }

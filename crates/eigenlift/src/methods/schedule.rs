@@ -97,13 +97,18 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         Err(Error::Memory { found, required, action }) if exact_only => {
             let (allowed, _) = allowance(request.memory_limit, engine);
             let landmarks = features::landmarks_that_fit(request, allowed);
-            let action =
-                if landmarks == 0 { action } else { format!("{action}, or accept low rank: {landmarks} landmarks fit") };
+            let action = if landmarks == 0 {
+                action
+            } else {
+                format!("{action}, or accept low rank: {landmarks} landmarks fit")
+            };
             Err(Error::Memory { found, required, action })
         }
         // Why: what was asked for by name is not replaced by something else.
         Err(Error::Memory { found, required, .. })
-            if request.solver.is_none() && request.storage.is_none() && request.repair == Indefinite::Clip =>
+            if request.solver.is_none()
+                && request.storage.is_none()
+                && request.repair == Indefinite::Clip =>
         {
             features::fallback(request, engine, format!("the exact fit does not fit: {found}; {required}"))
         }
@@ -116,7 +121,8 @@ fn primal_features(request: &Request<'_>) -> Option<usize> {
     let free = request.solver.is_none() && request.storage.is_none() && request.repair == Indefinite::Clip;
     let few = request.in_memory && request.n_samples <= DENSE_SAMPLES;
     let dimension = usize::try_from(request.exact_features?).ok()?;
-    let worth = dimension <= MOST_EXACT_FEATURES && (dimension <= request.n_samples / 4 || !request.in_memory);
+    let worth =
+        dimension <= MOST_EXACT_FEATURES && (dimension <= request.n_samples / 4 || !request.in_memory);
     (free && !few && worth).then_some(dimension)
 }
 

@@ -1,9 +1,9 @@
 //! Kernel PCA of rows that come in pieces.
 
 use super::approximate::{Finished, finish};
-use super::{FittedKernelPca, KernelPca};
 use super::primal::{Accumulated, Features};
 use super::schedule::CHUNK_ROWS;
+use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -266,7 +266,12 @@ impl KernelPcaStream {
         }
         let Newcomers { rows, new, features, .. } = newcomers;
         let width = old + rows.len();
-        let widened = Matrix::from_fn(x.n_rows(), width, |i, j| if j < old { features[(i, j)] } else { new[j - old][i] });
+        let widened =
+            Matrix::from_fn(
+                x.n_rows(),
+                width,
+                |i, j| if j < old { features[(i, j)] } else { new[j - old][i] },
+            );
         if !rows.is_empty() {
             let z = landmarks.points().to_dense::<f64>();
             let d = x.n_cols();
@@ -278,7 +283,13 @@ impl KernelPcaStream {
             }
             let landmarks: Matrix<f64> = Matrix::from_vec(numbers, width, d)?;
             let root = Matrix::from_fn(width, width, |i, j| match i.checked_sub(old) {
-                None => if j < old { map.root()[(i, j)] } else { 0.0 },
+                None => {
+                    if j < old {
+                        map.root()[(i, j)]
+                    } else {
+                        0.0
+                    }
+                }
                 Some(at) => widened[(rows[at], j)],
             });
             let against = Against::Rows { kernel, landmarks: landmarks.into() };

@@ -12,8 +12,8 @@ use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::low_rank::FeatureMap;
 use crate::linalg::{Onto, combine, shift_columns};
+use crate::low_rank::FeatureMap;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 

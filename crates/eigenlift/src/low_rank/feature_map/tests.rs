@@ -1,9 +1,9 @@
 use super::*;
-use crate::random::Stream;
 use crate::data::Csr;
 use crate::engine::{Cpu, Engine};
 use crate::kernel::Kernel;
 use crate::random::Purpose;
+use crate::random::Stream;
 
 fn spec(text: &str) -> KernelSpec {
     text.parse().unwrap()

@@ -47,7 +47,11 @@ impl Sizes {
         let held = if approximation == Some(Approximation::Pivoted) { rank + d } else { d };
         let most = (u128::from(allowed) / 2 / (8 * held.max(1)) as u128).min(n as u128) as usize;
         let least = if wanted == 0 { 0 } else { rank.min(n) };
-        Self { rank, sample_rows: wanted.min(most).max(least).min(n), chunk_rows: chunk.max(FEWEST_ROWS).min(n.max(1)) }
+        Self {
+            rank,
+            sample_rows: wanted.min(most).max(least).min(n),
+            chunk_rows: chunk.max(FEWEST_ROWS).min(n.max(1)),
+        }
     }
 
     /// Moments and their eigenvectors, the rows in hand with their features, the sample and its factor, the scores.
@@ -102,7 +106,9 @@ pub(super) fn primal(request: &Request<'_>, dimension: usize, engine: &dyn Engin
     plan.route = Route::Primal;
     plan.reasons = vec![
         why,
-        format!("the kernel has {dimension} features that can be written down: their moments give the exact answer in one reading"),
+        format!(
+            "the kernel has {dimension} features that can be written down: their moments give the exact answer in one reading"
+        ),
     ];
     Ok(plan)
 }
@@ -121,8 +127,9 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
         }
         Rank::UntilShare(share) => {
             let rank = largest_rank(MOST_LANDMARKS.min(most), approximation, request, allowed);
-            let reason =
-                format!("landmarks or features are added until the error is {share}; at most {rank} fit or make sense");
+            let reason = format!(
+                "landmarks or features are added until the error is {share}; at most {rank} fit or make sense"
+            );
             (rank.max(1), reason)
         }
     };
@@ -132,7 +139,8 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
     plan.approximation = approximation;
     plan.reasons = vec![why, reason];
     if sizes.sample_rows > 0 && sizes.sample_rows < n {
-        plan.reasons.push(format!("landmarks are chosen from {} rows drawn by their number", sizes.sample_rows));
+        plan.reasons
+            .push(format!("landmarks are chosen from {} rows drawn by their number", sizes.sample_rows));
     }
     Ok(plan)
 }
