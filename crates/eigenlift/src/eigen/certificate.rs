@@ -79,7 +79,8 @@ pub struct Certificate {
     /// ‖K_c v − θv‖/|θ| for each component; empty before a product with the matrix itself was made.
     pub residuals: Vec<f64>,
     /// An eigenvalue of K_c lies in each interval: θ ± (‖K_c v − θv‖ + rounding), or what the grounds give. The first
-    /// `n_certified` are the ones of their index. Empty when nothing is proved.
+    /// `n_certified` are the ones of their index; where intervals from residuals overlap, up to ‖R‖_F of all, (K37). Empty
+    /// when nothing is proved.
     pub intervals: Vec<Interval>,
     /// What is known about all eigenvalues together.
     pub bounds: Bounds,

@@ -19,7 +19,7 @@ const SAME_SAMPLES: f64 = 1e-4;
 impl FittedKernelPca {
     /// Bounds for this model from one exact pass over the Gram matrix of its samples: for each component a residual and an
     /// interval that holds an eigenvalue, how many components are the ones of their index beyond doubt, the exact total
-    /// variance, and what the best axes can hold. The projection stays what it is.
+    /// variance, and what the best axes can hold, (K37). The projection stays what it is.
     ///
     /// Cost: n²(2d + 2k)/2 flops, whatever the fit was; memory a few tiles and 3·n·k numbers.
     ///

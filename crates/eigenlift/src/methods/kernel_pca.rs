@@ -183,7 +183,7 @@ impl KernelPca {
 
     /// Fits the model. The samples are kept in it, without a copy.
     ///
-    /// Cost: a few passes of n²(2d + 2b)/2 flops each, b about 1.25·k; memory as the plan says.
+    /// Cost: a few passes of n²(2d + 2b)/2 flops each, b about 2·k; memory as the plan says. Through features: n·m(2d + 2m).
     ///
     /// # Errors
     /// Settings out of range, entries that are not finite or that the kernel cannot take, samples that all look the same,
@@ -203,10 +203,12 @@ impl KernelPca {
     }
 
     /// Fits rows that come from a source, such as a file that does not fit into memory: by explicit features where the kernel
-    /// has few, otherwise by landmarks. The rows are read two or three times, a piece at a time.
+    /// has few, otherwise by landmarks. The rows are read a piece at a time: once if a parameter is a median, once to choose
+    /// landmarks, once for the moments, and there again for each further number of landmarks that is tried.
     ///
     /// Landmarks and medians are drawn by global row index, so the result does not depend on how the source cuts its rows
-    /// (beyond the last digits). The model does not hold the scores of its samples: use [`FittedKernelPca::transform`].
+    /// (beyond the last digits). A median of more than 83 columns is taken over fewer pairs than in memory. The model
+    /// does not hold the scores of its samples: use [`FittedKernelPca::transform`].
     ///
     /// # Errors
     /// As [`KernelPca::fit`], and those of the source. A precomputed Gram matrix must be in memory.

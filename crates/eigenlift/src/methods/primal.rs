@@ -225,7 +225,7 @@ impl Axes {
     }
 }
 
-/// ‖K_c u − λu‖ = ‖F_c(M₂w − λw)‖/√λ for u = F_c·w/√λ: the residual over samples from moments alone.
+/// ‖K_c u − λu‖ = ‖F_c(M₂w − λw)‖/√λ for u = F_c·w/√λ: the residual over samples from moments alone, (K38).
 fn residuals_over_samples(scatter: &Matrix<f64>, axes: &Matrix<f64>, values: &[f64]) -> Vec<f64> {
     let mut rest = Matrix::zeros(axes.n_rows(), axes.n_cols());
     combine(rest.view_mut(), Onto::Replace, 1.0, scatter.view(), axes.view());
