@@ -117,11 +117,18 @@ fn certainty(model: &FittedKernelPca) -> Vec<String> {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let mut lines = Vec::new();
     if bounds.grounds == Grounds::Residuals {
+        let asked = match model.plan().route {
+            Route::Dual => format!(" (asked for: {:.0e})", model.plan().tolerance),
+            Route::Primal | Route::LowRank => String::new(),
+        };
+        let how = if model.plan().route == Route::Primal {
+            "the moments of the features put"
+        } else {
+            "a fresh product puts"
+        };
         lines.push(format!(
-            "certificate: a fresh product puts an eigenvalue of the centred kernel matrix within each bound; \
-             worst relative residual {:.1e} (asked for: {:.0e})",
+            "certificate: {how} an eigenvalue of the centred kernel matrix within each bound; worst relative residual {:.1e}{asked}",
             certificate.worst_residual(),
-            model.plan().tolerance
         ));
     }
     if let Some(left) = bounds.residual_trace {
@@ -146,7 +153,11 @@ fn certainty(model: &FittedKernelPca) -> Vec<String> {
         let missed = bounds.missed.map_or(String::new(), |missed| {
             format!(": an eigenvalue up to {missed:.4e} could have been missed, though nothing points to it")
         });
-        lines.push(format!("the first {} of {k} are the largest beyond doubt{missed}", bounds.n_certified));
+        lines.push(match bounds.n_certified {
+            0 => format!("none of the {k} is proved to be among the largest{missed}"),
+            1 => format!("the first of {k} is the largest beyond doubt{missed}"),
+            sure => format!("the first {sure} of {k} are the largest beyond doubt{missed}"),
+        });
     } else if bounds.grounds == Grounds::Residuals {
         lines.push(format!("all {k} are the largest beyond doubt"));
     }

@@ -15,13 +15,16 @@ use eigenlift::methods::{FittedKernelPca, KernelPca};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+fn precision(model: &FittedKernelPca) -> Precision {
+    if model.plan().precision == "f32" { Precision::F32 } else { Precision::F64 }
+}
+
 /// Reads the samples of a model, their columns in its order and in its precision.
 fn read(model: &FittedKernelPca, args: &InputArgs, words: Words) -> Result<(Input, AnySamples), Failure> {
     let mut input = Input::read(args)?;
     input.match_columns(model.column_names(), model.projection().lift.n_features())?;
     input.account.say(words);
-    let precision = if model.plan().precision == "f32" { Precision::F32 } else { Precision::F64 };
-    let samples = input.take_samples(precision)?;
+    let samples = input.take_samples(precision(model))?;
     Ok((input, samples))
 }
 
@@ -55,7 +58,8 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
     let mut settings =
         KernelPca::new(k).tolerance(args.tol).seed(args.machine.seed).threads(args.machine.threads.into());
     if let Some(limit) = args.machine.memory {
-        settings = settings.memory_limit(limit.saturating_sub(samples_bytes(&input.account)).max(1));
+        settings = settings
+            .memory_limit(limit.saturating_sub(samples_bytes(&input.account, precision(&rough))).max(1));
     }
     let (model, fit) = session.watched(args.speech.quiet, |watch| {
         let (model, seconds) = timed(|| settings.watch(watch.clone()).refine(&rough, samples));

@@ -74,7 +74,7 @@ impl Failure {
             Self::Library(error) => match error {
                 Error::Kernel { .. } | Error::Setting { .. } => USAGE,
                 Error::Data { .. } | Error::Model { .. } => INPUT,
-                Error::NotConverged { .. } => NOT_CONVERGED,
+                Error::NotConverged { .. } | Error::NotReached { .. } => NOT_CONVERGED,
                 Error::Cancelled => INTERRUPTED,
                 _ => FAILURE,
             },

@@ -46,7 +46,8 @@ fn fit_whole(args: &FitArgs, session: &Session) -> Result<(), Failure> {
     warn_of_lost_text(args.out.as_deref(), &input.carried.names(), words);
 
     let samples = input.take_samples(args.settings.precision)?;
-    let settings = settings(&args.settings, &input.account, samples_bytes(&input.account))?;
+    let settings =
+        settings(&args.settings, &input.account, samples_bytes(&input.account, args.settings.precision))?;
     let (model, fit_seconds) = session.watched(args.speech.quiet, |watch| {
         let settings = settings.watch(watch.clone());
         if !args.speech.json {

@@ -1,6 +1,6 @@
 //! `eigenlift plan`: what fit would do, without doing it.
 
-use crate::args::{LowRankArgs, PlanArgs, SettingArgs, SolverChoice};
+use crate::args::{LowRankArgs, PlanArgs, Precision, SettingArgs, SolverChoice};
 use crate::exit::Failure;
 use crate::input::{DataAccount, Input, column_places};
 use crate::interrupt::Session;
@@ -131,7 +131,11 @@ pub(crate) fn run(args: &PlanArgs, session: &Session) -> Result<(), Failure> {
             input.account.say(words);
             input.account.note_constant_columns(words);
             let samples = input.take_samples(args.settings.precision)?;
-            let settings = settings(&args.settings, &input.account, samples_bytes(&input.account))?;
+            let settings = settings(
+                &args.settings,
+                &input.account,
+                samples_bytes(&input.account, args.settings.precision),
+            )?;
             session.watched(args.speech.quiet, |watch| Ok(settings.watch(watch.clone()).plan(&samples)?))?
         }
     };
@@ -139,6 +143,6 @@ pub(crate) fn run(args: &PlanArgs, session: &Session) -> Result<(), Failure> {
 }
 
 /// Bytes that the samples of a table take.
-pub(crate) fn samples_bytes(data: &DataAccount) -> u64 {
-    data.rows as u64 * data.columns as u64 * 8
+pub(crate) fn samples_bytes(data: &DataAccount, precision: Precision) -> u64 {
+    data.rows as u64 * data.columns as u64 * if precision.is_single() { 4 } else { 8 }
 }

@@ -15,8 +15,8 @@ use std::path::Path;
 const SHARE_OF_SAMPLES: f64 = 0.5;
 /// Share of the free memory that is used when nothing else is said.
 const SHARE_OF_FREE: f64 = 0.8;
-/// How much larger a table may be in memory than in its file: text of single digits, and compressed columns.
-const TEXT_GROWTH: u64 = 4;
+/// How much larger a table may be in memory than in its file: single bytes, and compressed columns.
+const PLAIN_GROWTH: u64 = 8;
 const COMPRESSED_GROWTH: u64 = 50;
 /// Bytes of rows in hand, and the most rows.
 const PIECE_BYTES: usize = 32 << 20;
@@ -221,7 +221,7 @@ pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Optio
         .format
         .or_else(|| Format::from_extension(&file))
         .is_none_or(|format| matches!(format, Format::Csv | Format::Tsv | Format::Npy));
-    if size.saturating_mul(if text { TEXT_GROWTH } else { COMPRESSED_GROWTH }) <= most {
+    if size.saturating_mul(if text { PLAIN_GROWTH } else { COMPRESSED_GROWTH }) <= most {
         return Ok(None);
     }
     let rows = TableRows::open(args)?;

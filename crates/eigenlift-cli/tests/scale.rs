@@ -15,7 +15,7 @@ fn a_rough_model_is_certified_and_refined() {
     let with = |command: &[&str], more: &[&str]| folder.run(&[command, &input, more].concat()).ok();
     let rough = with(
         &["fit", "kpca"],
-        &["-k", "4", "--rank", "400", "--model", "rough.safetensors", "--out", "rough.csv", "--json"],
+        &["-k", "5", "--rank", "400", "--model", "rough.safetensors", "--out", "rough.csv", "--json"],
     );
     let rough = rough.json();
     assert_eq!(rough["plan"]["route"], "low-rank");
@@ -40,7 +40,7 @@ fn a_rough_model_is_certified_and_refined() {
     // The projection of the certified model is the rough one's; the exact one agrees with a fit from the start.
     folder.run(&[&["transform", "sure.safetensors"], &input[..], &["--out", "sure.csv"]].concat()).ok();
     assert_eq!(folder.read("sure.csv"), folder.read("rough.csv"));
-    with(&["fit", "kpca"], &["-k", "4", "--tol", "1e-9", "--out", "direct.csv"]);
+    with(&["fit", "kpca"], &["-k", "5", "--tol", "1e-9", "--out", "direct.csv"]);
     assert_close(&table(&folder.read("exact.csv")).1, &table(&folder.read("direct.csv")).1, 1e-6);
     let text = with(&["certify", "rough.safetensors"], &[]).err;
     assert!(text.contains("are the largest beyond doubt") && text.contains("of the variance"), "{text}");
@@ -71,6 +71,8 @@ fn every_approximation_can_be_asked_for() {
         (vec!["--landmarks", "landmarks.csv", "--rank", "5"], "--landmarks with"),
         (vec!["--novelty", "0.1"], "--novelty without"),
         (vec!["--rank", "0"], "a whole number"),
+        (vec!["--rank", "20", "--solver", "dense"], "together with low rank"),
+        (vec!["--rank", "30", "--kernel", "sigmoid(gamma=0.1,coef0=-1)"], "positive semi-definite"),
     ] {
         let run = folder.run(&[&["fit", "kpca", "iris.csv"], &args[..]].concat());
         assert_eq!(run.code, 2, "{args:?}: {}", run.err);

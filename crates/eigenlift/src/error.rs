@@ -74,6 +74,16 @@ pub enum Error {
         /// What to do next.
         action: String,
     },
+    /// An approximation did not become as close as was asked for.
+    #[error("{found}; {required}. {action}")]
+    NotReached {
+        /// What was found.
+        found: String,
+        /// What was required.
+        required: String,
+        /// What to do next.
+        action: String,
+    },
     /// The operating system refused a file operation.
     #[error("{}: {doing} failed: {source}", path.display())]
     Io {

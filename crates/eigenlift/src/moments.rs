@@ -6,7 +6,7 @@ use crate::matrix::{MatRef, Matrix};
 use rayon::prelude::*;
 
 /// Columns of a block of the scatter matrix that one thread computes.
-const SCATTER_COLUMNS: usize = 128;
+const SCATTER_COLUMNS: usize = 192;
 /// Share of the scatter that must be left after rows are taken out: below it fewer than six digits would remain.
 const LEAST_LEFT: f64 = 1e-10;
 
@@ -49,11 +49,33 @@ impl Partial {
     ///
     /// Cost: n·m² flops, half of the full product; memory one copy of the rows.
     pub fn of_rows(rows: MatRef<'_, f64>, residual_trace: f64) -> Self {
-        let mean = column_means(rows);
-        let mut centred = rows.to_matrix();
+        Self::of_matrix(rows.to_matrix(), residual_trace)
+    }
+
+    /// As [`Partial::of_rows`], without a copy.
+    pub fn of_matrix(mut rows: Matrix<f64>, residual_trace: f64) -> Self {
+        let mean = column_means(rows.view());
         let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
-        shift_columns(centred.view_mut(), &shift);
-        Self { count: rows.n_rows() as u64, mean, scatter: scatter(centred.view()), residual_trace }
+        shift_columns(rows.view_mut(), &shift);
+        Self { count: rows.n_rows() as u64, mean, scatter: scatter(rows.view()), residual_trace }
+    }
+
+    /// Of the rows after a linear map f ↦ Sf, given as what it does to the rows of a matrix: R ↦ R·Sᵀ.
+    pub(crate) fn mapped(&self, apply: impl Fn(&mut Matrix<f64>)) -> Self {
+        let mut mean = Matrix::from_fn(1, self.dimension(), |_, j| self.mean[j]);
+        apply(&mut mean);
+        let mut half = self.scatter.clone();
+        apply(&mut half);
+        let mut whole = transposed(&half);
+        apply(&mut whole);
+        let m = whole.n_rows();
+        let scatter = Matrix::from_fn(m, m, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)]));
+        Self { count: self.count, mean: mean.into_vec(), scatter, residual_trace: self.residual_trace }
+    }
+
+    /// The same with another residual trace.
+    pub(crate) fn leaving(self, residual_trace: f64) -> Self {
+        Self { residual_trace, ..self }
     }
 
     /// Number of rows.
@@ -101,8 +123,7 @@ impl Partial {
         let (a, b) = (self.count as f64, other.count as f64);
         let total = a + b;
         let delta: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
-        self.add(&other.scatter, 1.0);
-        self.add_outer(&delta, a * b / total);
+        self.add(&other.scatter, 1.0, &delta, a * b / total);
         self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * b / total);
         self.residual_trace += other.residual_trace;
         self.count += other.count;
@@ -136,8 +157,7 @@ impl Partial {
         let mean = self.mean.iter().zip(&other.mean).map(|(all, out)| all + (all - out) * b / a);
         rest.mean = mean.collect();
         let delta: Vec<f64> = other.mean.iter().zip(&rest.mean).map(|(theirs, own)| theirs - own).collect();
-        rest.add(&other.scatter, -1.0);
-        rest.add_outer(&delta, -a * b / total);
+        rest.add(&other.scatter, -1.0, &delta, -a * b / total);
         rest.residual_trace = (self.residual_trace - other.residual_trace).max(0.0);
         rest.count -= other.count;
         if rest.trace() < LEAST_LEFT * before {
@@ -175,16 +195,40 @@ impl Partial {
         ))
     }
 
-    fn add(&mut self, other: &Matrix<f64>, factor: f64) {
-        self.scatter.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(s, o)| *s += factor * o);
+    /// scatter ← scatter + factor·other + weight·δδᵀ.
+    fn add(&mut self, other: &Matrix<f64>, factor: f64, delta: &[f64], weight: f64) {
+        let rows = self.scatter.view_mut().row_chunks(SCATTER_COLUMNS);
+        rows.into_par_iter().enumerate().for_each(|(piece, mut rows)| {
+            for a in 0..rows.n_rows() {
+                let i = piece * SCATTER_COLUMNS + a;
+                let along = weight * delta[i];
+                let sums = rows.row_mut(a).iter_mut().zip(other.row(i)).zip(delta);
+                sums.for_each(|((s, o), d)| *s += factor * o + along * d);
+            }
+        });
     }
+}
 
-    fn add_outer(&mut self, delta: &[f64], factor: f64) {
-        for (i, d) in delta.iter().enumerate() {
-            let weight = factor * d;
-            self.scatter.view_mut().row_mut(i).iter_mut().zip(delta).for_each(|(s, e)| *s += weight * e);
-        }
+/// out ← AᵀA, the part between the two halves of the columns once.
+fn symmetric_product(out: &mut Matrix<f64>, a: MatRef<'_, f64>) {
+    let (m, half) = (a.n_cols(), a.n_cols() / 2);
+    let (first, second) = (a.columns(0..half), a.columns(half..m));
+    let top = out.view_mut().row_chunks(half.max(1)).into_iter().next();
+    if let Some(top) = top.filter(|_| half > 0) {
+        gemm(top, Onto::Replace, 1.0, Factor::Transposed(first), Factor::Plain(a));
     }
+    let mut corner = Matrix::zeros(m - half, m - half);
+    gemm(corner.view_mut(), Onto::Replace, 1.0, Factor::Transposed(second), Factor::Plain(second));
+    for i in half..m {
+        for j in 0..half {
+            out[(i, j)] = out[(j, i)];
+        }
+        out.view_mut().row_mut(i)[half..].copy_from_slice(corner.row(i - half));
+    }
+}
+
+fn transposed(a: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(a.n_cols(), a.n_rows(), |i, j| a[(j, i)])
 }
 
 /// AᵀA by blocks of columns, those above the diagonal once.
@@ -201,19 +245,29 @@ pub(crate) fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
         .map(|(i, j)| {
             let (left, right) = (a.columns(block(*i)), a.columns(block(*j)));
             let mut out = Matrix::zeros(left.n_cols(), right.n_cols());
-            gemm(out.view_mut(), Onto::Replace, 1.0, Factor::Transposed(left), Factor::Plain(right));
+            if i == j {
+                symmetric_product(&mut out, left);
+            } else {
+                gemm(out.view_mut(), Onto::Replace, 1.0, Factor::Transposed(left), Factor::Plain(right));
+            }
             out
         })
         .collect();
+    let place = |i: usize, j: usize| i * blocks - i * (i + 1) / 2 + j;
     let mut whole = Matrix::zeros(m, m);
-    for ((i, j), product) in pairs.iter().zip(&products) {
-        for (p, row) in block(*i).enumerate() {
-            for (q, column) in block(*j).enumerate() {
-                whole[(row, column)] = product[(p, q)];
-                whole[(column, row)] = product[(p, q)];
+    whole.view_mut().row_chunks(SCATTER_COLUMNS).into_par_iter().enumerate().for_each(|(i, mut rows)| {
+        for j in 0..blocks {
+            let product = &products[place(i.min(j), i.max(j))];
+            for p in 0..rows.n_rows() {
+                let out = &mut rows.row_mut(p)[block(j)];
+                if i <= j {
+                    out.copy_from_slice(product.row(p));
+                } else {
+                    out.iter_mut().enumerate().for_each(|(q, x)| *x = product[(q, p)]);
+                }
             }
         }
-    }
+    });
     whole
 }
 

@@ -8,6 +8,9 @@ use crate::random::{Purpose, Stream};
 
 /// Pairs of rows that a median is taken over; all pairs when there are no more.
 const PAIRS: usize = 100_000;
+/// Bytes that the rows of these pairs may take, and the fewest pairs all the same.
+const PAIR_BYTES: usize = 256 << 20;
+const FEWEST_PAIRS: usize = 2000;
 /// Pairs on which a formula's symmetry is tried.
 const SYMMETRY_PAIRS: usize = 200;
 
@@ -18,24 +21,18 @@ pub(crate) struct PairRows<'a> {
     /// Global indices of `points`, ascending; `None` when `points` are all rows.
     places: Option<&'a [usize]>,
     n_rows: usize,
-    most_pairs: usize,
 }
 
 impl<'a> From<AnyPoints<'a>> for PairRows<'a> {
     fn from(points: AnyPoints<'a>) -> Self {
-        Self { points, places: None, n_rows: points.n_rows(), most_pairs: PAIRS }
+        Self { points, places: None, n_rows: points.n_rows() }
     }
 }
 
 impl<'a> PairRows<'a> {
     /// Rows `places` of a table of `n_rows`, as [`rows_of_pairs`] asked for.
-    pub(crate) fn gathered(
-        points: AnyPoints<'a>,
-        places: &'a [usize],
-        n_rows: usize,
-        most_pairs: usize,
-    ) -> Self {
-        Self { points, places: Some(places), n_rows, most_pairs: most_pairs.min(PAIRS) }
+    pub(crate) fn gathered(points: AnyPoints<'a>, places: &'a [usize], n_rows: usize) -> Self {
+        Self { points, places: Some(places), n_rows }
     }
 
     fn copy(&self, row: usize, out: &mut [f64]) {
@@ -44,10 +41,15 @@ impl<'a> PairRows<'a> {
     }
 }
 
-/// Rows of a table of `n_rows` that a median over at most `most_pairs` pairs looks at, ascending.
-pub(crate) fn rows_of_pairs(n_rows: usize, most_pairs: usize, seed: u64) -> Vec<usize> {
+/// Pairs that a median of rows of `n_cols` numbers is taken over: fewer for long rows, so that they can be gathered.
+fn most_pairs(n_cols: usize) -> usize {
+    (PAIR_BYTES / (16 * n_cols.max(1))).clamp(FEWEST_PAIRS, PAIRS)
+}
+
+/// Rows of a table of `n_rows` rows and `n_cols` columns that a median looks at, ascending.
+pub(crate) fn rows_of_pairs(n_rows: usize, n_cols: usize, seed: u64) -> Vec<usize> {
     let mut rows = Vec::new();
-    draw_pairs(n_rows, most_pairs.min(PAIRS), Purpose::Pairs, seed, |i, j| rows.extend([i, j]));
+    draw_pairs(n_rows, most_pairs(n_cols), Purpose::Pairs, seed, |i, j| rows.extend([i, j]));
     rows.sort_unstable();
     rows.dedup();
     rows
@@ -122,7 +124,9 @@ fn visit_pairs(
 /// The median over pairs; when it is 0, the mean of what is not.
 fn median(rows: PairRows<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
     let mut values = Vec::new();
-    visit_pairs(rows, rows.most_pairs, Purpose::Pairs, seed, |x, y| values.push(quantity(x, y)));
+    visit_pairs(rows, most_pairs(rows.points.n_cols()), Purpose::Pairs, seed, |x, y| {
+        values.push(quantity(x, y))
+    });
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.get(values.len() / 2).copied().unwrap_or(0.0);
     if middle > 0.0 && middle.is_finite() {

@@ -24,12 +24,12 @@ const PIECE: usize = 128;
 ///
 /// ```
 /// use eigenlift::low_rank::FeatureKind;
-/// assert_eq!("tensor_sketch".parse::<FeatureKind>()?, FeatureKind::TensorSketch);
+/// assert_eq!("tensorsketch".parse::<FeatureKind>()?, FeatureKind::TensorSketch);
 /// assert_eq!(FeatureKind::Fourier.to_string(), "fourier");
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "lowercase")]
 pub enum FeatureKind {
     /// Inner products are the kernel.
     Exact,
@@ -44,7 +44,7 @@ impl fmt::Display for FeatureKind {
         f.write_str(match self {
             Self::Exact => "exact",
             Self::Fourier => "fourier",
-            Self::TensorSketch => "tensor_sketch",
+            Self::TensorSketch => "tensorsketch",
         })
     }
 }
@@ -56,10 +56,10 @@ impl std::str::FromStr for FeatureKind {
         match text {
             "exact" => Ok(Self::Exact),
             "fourier" => Ok(Self::Fourier),
-            "tensor_sketch" => Ok(Self::TensorSketch),
+            "tensorsketch" => Ok(Self::TensorSketch),
             other => Err(Error::setting(
                 format!("features \"{other}\""),
-                "features are exact, fourier or tensor_sketch",
+                "features are exact, fourier or tensorsketch",
                 "Choose one of these",
             )),
         }

@@ -5,14 +5,19 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Workspace};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::moments::Partial;
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
 
 /// A landmark that adds less than this share of its own k(z,z) to the span of the others is left out.
 const LEAST_PIVOT: f64 = 1e-12;
+/// Share of k(x,x) by which features may be too long before the kernel is called indefinite.
+const NOT_VALID: f64 = 1e-6;
+/// Steps of the power iteration for ‖L⁻¹‖.
+const POWER_STEPS: usize = 8;
 /// Rows that one thread handles at a time.
-const PIECE_ROWS: usize = 512;
+const PIECE_ROWS: usize = 256;
 /// Columns that are solved for at a time.
 const STEP: usize = 64;
 
@@ -53,6 +58,7 @@ pub struct LandmarkFeatures {
     root: Matrix<f64>,
     /// Inverses of the blocks on the diagonal of L, transposed.
     corners: Vec<Matrix<f64>>,
+    amplification: f64,
 }
 
 /// Features of some rows, and what they leave out of each.
@@ -107,7 +113,9 @@ impl LandmarkFeatures {
         let m = root.n_rows();
         (0..m).for_each(|i| root.view_mut().row_mut(i)[i + 1..].fill(0.0));
         let corners = (0..m).step_by(STEP).map(|from| inverse_transposed(&root, from)).collect();
-        Self { against, root, corners }
+        let mut map = Self { against, root, corners, amplification: 0.0 };
+        map.amplification = map.estimate_amplification();
+        map
     }
 
     /// Number of landmarks.
@@ -123,6 +131,76 @@ impl LandmarkFeatures {
     /// L.
     pub(crate) fn root(&self) -> &Matrix<f64> {
         &self.root
+    }
+
+    /// ‖L⁻¹‖²: how much errors of kernel values grow on the way to features, estimated by power iteration.
+    ///
+    /// Cost: 20·m² flops.
+    pub(crate) fn amplification(&self) -> f64 {
+        self.amplification
+    }
+
+    fn estimate_amplification(&self) -> f64 {
+        let m = self.dimension();
+        let mut v = Matrix::from_fn(m, 1, |i, _| 1.0 + (i as f64).sin());
+        let mut norm = 0.0;
+        for _ in 0..POWER_STEPS {
+            let length = dot(v.as_slice(), v.as_slice()).sqrt();
+            v.as_mut_slice().iter_mut().for_each(|x| *x /= length);
+            // L⁻ᵀ, then L⁻¹.
+            let back = self.over_landmarks(&v);
+            let mut row = Matrix::from_fn(1, m, |_, j| back[(j, 0)]);
+            self.solve(row.view_mut());
+            norm = dot(row.as_slice(), row.as_slice()).sqrt();
+            v = Matrix::from_fn(m, 1, |i, _| row[(0, i)]);
+        }
+        norm
+    }
+
+    /// Moments of features from moments of kernel values k(Z, x), whose field for the residual trace holds Σ k(x,x), (K34).
+    ///
+    /// Why: it leaves out the triangular solve for every row, half of the work. Numerics: errors grow by ‖L⁻¹‖².
+    pub(crate) fn from_kernel_moments(&self, raw: &Partial) -> Partial {
+        let solve = |rows: &mut Matrix<f64>| {
+            rows.view_mut().row_chunks(STEP).into_par_iter().for_each(|piece| self.solve(piece));
+        };
+        let features = raw.mapped(solve);
+        let held = features.trace() + raw.count() as f64 * dot(features.mean(), features.mean());
+        features.leaving((raw.residual_trace() - held).max(0.0))
+    }
+
+    /// k(x, Z) of rows, and Σ k(x,x).
+    pub(crate) fn kernel_rows(
+        &self,
+        x: AnyPoints<'_>,
+        first_row: usize,
+        watch: &Watch,
+    ) -> Result<(Matrix<f64>, f64)> {
+        let mut values = Matrix::zeros(x.n_rows(), self.dimension());
+        let pieces: Vec<Result<f64>> = values
+            .view_mut()
+            .row_chunks(PIECE_ROWS)
+            .into_par_iter()
+            .enumerate()
+            .with_max_len(1)
+            .map(|(piece, mut out)| {
+                watch.check()?;
+                let from = piece * PIECE_ROWS;
+                let rows = x.rows(from..from + out.n_rows());
+                let diagonal = self.compare(rows, first_row + from, out.reborrow());
+                for (i, own) in diagonal.iter().enumerate() {
+                    if !(own + out.row_mut(i).iter().sum::<f64>()).is_finite() {
+                        return Err(not_finite(first_row + from + i));
+                    }
+                }
+                Ok(diagonal.iter().sum())
+            })
+            .collect();
+        let mut trace = 0.0;
+        for piece in pieces {
+            trace += piece?;
+        }
+        Ok((values, trace))
     }
 
     /// Features of rows; `first_row` is the place of the first among all rows, which a Gram matrix needs to know its diagonal.
@@ -141,6 +219,8 @@ impl LandmarkFeatures {
         }
         let (n, m) = (x.n_rows(), self.dimension());
         let mut features = Matrix::zeros(n, m);
+        // What rounding of kernel values can do to ‖φ̂(x)‖².
+        let slack = 64.0 * self.unit_roundoff() * self.amplification() * m as f64;
         let pieces: Vec<Result<(Vec<f64>, f64)>> = features
             .view_mut()
             .row_chunks(PIECE_ROWS)
@@ -153,7 +233,7 @@ impl LandmarkFeatures {
                 let rows = x.rows(from..from + out.n_rows());
                 let diagonal = self.compare(rows, first_row + from, out.reborrow());
                 self.solve(out.reborrow());
-                left_out(out.as_ref(), &diagonal, first_row + from)
+                left_out(out.as_ref(), &diagonal, first_row + from, slack)
             })
             .collect();
         let (mut residuals, mut trace) = (Vec::with_capacity(n), 0.0);
@@ -163,6 +243,14 @@ impl LandmarkFeatures {
             trace += sum;
         }
         Ok(FeatureRows { features, residuals, trace })
+    }
+
+    /// Relative rounding error of a kernel value.
+    pub(crate) fn unit_roundoff(&self) -> f64 {
+        match &self.against {
+            Against::Rows { landmarks: AnySamples::F32(_), .. } => f32::UNIT_ROUNDOFF,
+            _ => f64::UNIT_ROUNDOFF,
+        }
     }
 
     /// L⁻ᵀ·W: coefficients over landmarks from coefficients over features.
@@ -242,8 +330,8 @@ fn compare_rows<T: Real>(
     kernel.diagonal(rows, diagonal);
     let (points, mut work) = (z.points(), Workspace::default());
     let (mut tile, m) = (Vec::new(), points.n_rows());
-    for from in (0..m).step_by(PIECE_ROWS / 2) {
-        let to = (from + PIECE_ROWS / 2).min(m);
+    for from in (0..m).step_by(PIECE_ROWS) {
+        let to = (from + PIECE_ROWS).min(m);
         tile.resize(rows.n_rows() * (to - from), T::ZERO);
         kernel.tile(rows, points.rows(from..to), &mut tile, &mut work);
         for (i, values) in tile.chunks_exact(to - from).enumerate() {
@@ -253,20 +341,39 @@ fn compare_rows<T: Real>(
 }
 
 /// k(x,x) − ‖φ̂(x)‖² of each row and Σ k(x,x).
-fn left_out(features: MatRef<'_, f64>, diagonal: &[f64], first_row: usize) -> Result<(Vec<f64>, f64)> {
+fn left_out(
+    features: MatRef<'_, f64>,
+    diagonal: &[f64],
+    first_row: usize,
+    slack: f64,
+) -> Result<(Vec<f64>, f64)> {
     let mut left = Vec::with_capacity(diagonal.len());
     for (i, own) in diagonal.iter().enumerate() {
         let square: f64 = dot(features.row(i), features.row(i));
         if !(own - square).is_finite() {
-            return Err(Error::data(
-                format!("row {} has kernel values that are not finite", first_row + i + 1),
-                "kernel values between rows and landmarks must stay within double precision",
-                "Look for entries of extreme size in that row, or change the kernel's parameters",
+            return Err(not_finite(first_row + i));
+        }
+        if own - square < -(NOT_VALID * own.abs() + slack) {
+            return Err(Error::kernel(
+                format!(
+                    "row {} has k(x,x) = {own:.4e}, less than the {square:.4e} that the landmarks account for",
+                    first_row + i + 1
+                ),
+                "low rank needs a kernel that is positive semi-definite on the data",
+                "Fit exactly, which can repair such a kernel, or choose another kernel",
             ));
         }
         left.push((own - square).max(0.0));
     }
     Ok((left, diagonal.iter().sum()))
+}
+
+fn not_finite(row: usize) -> Error {
+    Error::data(
+        format!("row {} has kernel values that are not finite", row + 1),
+        "kernel values between rows and landmarks must stay within double precision",
+        "Look for entries of extreme size in that row, or change the kernel's parameters",
+    )
 }
 
 /// K_ZZ of the landmarks.

@@ -80,7 +80,14 @@ fn fit_rows(
         })? {}
         return stream.finish();
     }
-    let chooser = Chooser { settings, similarity, plan: &plan, engine: &*engine, low_rank: &low_rank };
+    let mut chooser = Chooser {
+        settings,
+        similarity,
+        plan: &plan,
+        engine: &*engine,
+        low_rank: &low_rank,
+        ambition: SAMPLE_SHARE,
+    };
     let mut rank = match (plan.route, low_rank.rank) {
         (Route::LowRank, Rank::UntilShare(_)) => chooser.first_rank(),
         _ => plan.rank,
@@ -95,9 +102,13 @@ fn fit_rows(
         if let (Route::LowRank, Rank::UntilShare(share)) = (plan.route, low_rank.rank) {
             let reached = sampled.map_or(sum.partial.residual_trace() / sum.trace, |error| error.relative());
             if reached > share && !complete {
-                if rank >= plan.rank {
+                // Pivots may have been enough for the sample and not for all rows: aim lower.
+                let stopped =
+                    plan.approximation == Some(Approximation::Pivoted) && features.dimension() < rank;
+                if rank >= plan.rank && !stopped {
                     return Err(out_of_rank(&plan, reached, share));
                 }
+                chooser.ambition *= if stopped { 0.7 } else { 1.0 };
                 rank = (rank.max(features.dimension()) * 2).min(plan.rank);
                 continue;
             }
@@ -111,14 +122,13 @@ fn fit_rows(
 }
 
 fn out_of_rank(plan: &Plan, reached: f64, share: f64) -> Error {
-    Error::NotConverged {
-        passes: plan.expected_passes as f64,
-        residual: reached,
-        tolerance: share,
-        action: format!(
-            "That is with {} landmarks or features, the most that fit: allow more memory or a larger share",
+    Error::NotReached {
+        found: format!(
+            "an error of {reached:.2e} with {} landmarks or features, the most that fit",
             plan.rank
         ),
+        required: format!("{share:.2e} was asked for"),
+        action: "Allow more memory, or a larger share".into(),
     }
 }
 
@@ -137,6 +147,8 @@ struct Chooser<'a> {
     plan: &'a Plan,
     engine: &'a dyn Engine,
     low_rank: &'a LowRank,
+    /// Share of the allowed error that pivots on the sample aim at.
+    ambition: f64,
 }
 
 impl Chooser<'_> {
@@ -259,7 +271,7 @@ impl Chooser<'_> {
 
     fn stop(&self, rank: usize) -> Stop {
         let share = match self.low_rank.rank {
-            Rank::UntilShare(share) => SAMPLE_SHARE * share,
+            Rank::UntilShare(share) => self.ambition * share,
             Rank::Exactly(_) => 0.0,
         };
         Stop { rank, share }
@@ -363,12 +375,18 @@ pub(super) fn finish(
     }
     plan.n_samples = partial.count() as usize;
     let Axes { values, projection, .. } = axes;
-    // The whole trace lies between what the features hold and that plus what they leave out.
-    let total = if certificate.bounds.residual_trace.is_some() {
-        partial.trace() + partial.residual_trace()
-    } else {
-        partial.trace()
+    // The largest that the whole trace can be.
+    let (held, left) = (partial.trace(), partial.residual_trace());
+    let total = match certificate.bounds.grounds {
+        Grounds::ResidualTrace => held + left,
+        Grounds::Novelty => (held.sqrt() + left.sqrt()).powi(2),
+        Grounds::Residuals | Grounds::SampledPairs => held,
     };
+    if plan.route == Route::LowRank && !work.features.known_valid() {
+        warnings.push(
+            "the kernel is not known to be positive semi-definite: the bounds hold only if it is on this data".into(),
+        );
+    }
     Ok(FittedKernelPca {
         projection,
         eigenvalues: values,

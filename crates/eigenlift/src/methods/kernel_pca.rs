@@ -19,9 +19,6 @@ use std::sync::Arc;
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
 
-/// Bytes of rows that a median is found from when they come from a source.
-const PAIR_BYTES: usize = 128 << 20;
-
 /// Which kernel was asked for.
 #[derive(Clone, Debug)]
 enum KernelChoice {
@@ -241,10 +238,9 @@ impl KernelPca {
                 ));
             }
             KernelChoice::Spec(spec) if spec.needs_data() => {
-                let most_pairs = (PAIR_BYTES / (16 * d.max(1))).max(1000);
-                let places = rows_of_pairs(n, most_pairs, self.seed);
+                let places = rows_of_pairs(n, d, self.seed);
                 let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
-                let rows = PairRows::gathered((&rows).into(), &places, n, most_pairs);
+                let rows = PairRows::gathered((&rows).into(), &places, n);
                 Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
             }
             KernelChoice::Spec(spec) => Kernel::new(spec, d)?,

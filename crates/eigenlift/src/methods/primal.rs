@@ -7,7 +7,7 @@ use crate::eigen::{
 };
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, KernelSpec};
 use crate::linalg::{Onto, combine, inner};
 use crate::low_rank::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot};
 use crate::matrix::Matrix;
@@ -23,6 +23,11 @@ const DENSE_FEATURES: usize = 320;
 const AXIS_TOLERANCE: f64 = 1e-12;
 /// Steps after which all axes are computed directly after all.
 const MOST_STEPS: usize = 60;
+
+/// Flops from which it is worth to leave out the solve for every row.
+const WORTH_FLOPS: usize = 2_000_000_000;
+/// Rounding of moments, relative to the trace, that may be had for it.
+const MOMENT_ROUNDING: f64 = 1e-8;
 
 /// Features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
 #[derive(Clone, Debug)]
@@ -73,6 +78,38 @@ impl Features {
         self.kernel_name() == other.kernel_name()
             && self.dimension() == other.dimension()
             && places(self) == places(other)
+    }
+
+    /// Whether the kernel is positive semi-definite for any rows.
+    pub(crate) fn known_valid(&self) -> bool {
+        self.kernel().and_then(Kernel::spec).and_then(KernelSpec::is_mercer) == Some(true)
+    }
+
+    /// Landmarks whose moments may be taken of kernel values instead of features: when that saves work worth saving and
+    /// rounding, which grows by ‖L⁻¹‖², stays far below the trace.
+    fn by_kernel_moments(&self, n: usize) -> Option<&LandmarkFeatures> {
+        let Self::Landmarks(map) = self else { return None };
+        let m = map.dimension();
+        let worth = n.saturating_mul(m).saturating_mul(m) > WORTH_FLOPS;
+        let safe = || 4.0 * f64::EPSILON * map.amplification() * m as f64 <= MOMENT_ROUNDING;
+        (worth && self.known_valid() && safe()).then_some(map)
+    }
+
+    /// Bound on what rounding does to eigenvalues: that of sums over features, and that of kernel values on the way to
+    /// features, with κ the mean of k(x,x): ‖δF‖ ≤ ‖L⁻¹‖·32u·κ√(nm).
+    fn rounding(&self, sum: &Accumulated, largest: f64) -> f64 {
+        let sums = 32.0 * f64::EPSILON * (sum.trace + sum.partial.trace());
+        let Self::Landmarks(map) = self else { return sums };
+        let (n, m) = (sum.partial.count() as f64, map.dimension() as f64);
+        let mean = sum.trace / n.max(1.0);
+        let grown = map.amplification();
+        let features = grown.sqrt() * 32.0 * map.unit_roundoff() * mean * (n * m).sqrt();
+        let moments = if self.by_kernel_moments(n as usize).is_some() {
+            4.0 * f64::EPSILON * grown * n * m * mean * mean
+        } else {
+            0.0
+        };
+        sums + 2.0 * largest.max(0.0).sqrt() * features + features * features + moments
     }
 
     /// The error of random features on pairs of these rows; `None` for features whose error is known otherwise.
@@ -171,25 +208,47 @@ pub(crate) fn accumulate(
 ) -> Result<Accumulated> {
     let total = source.n_rows()?;
     source.rewind()?;
+    let through = features.by_kernel_moments(total);
     let mut sum = Accumulated { partial: Partial::empty(features.dimension()), trace: 0.0 };
     loop {
         let at = sum.partial.count() as usize;
         watch.step("moments of features", at, total)?;
         let more = source.next_rows(chunk_rows, &mut |rows| {
-            features.check_points(rows)?;
+            features.check_points(rows).map_err(|error| counted_from(error, at))?;
             let mut result = Ok(());
             engine.run(&mut || {
-                result = features.rows(rows, at, watch).and_then(|found| {
-                    sum.trace += found.trace;
-                    let left = found.residuals.iter().sum();
-                    sum.partial.merge(&Partial::of_rows(found.features.view(), left))
+                result = match through {
+                    Some(map) => {
+                        map.kernel_rows(rows, at, watch).map(|(values, trace)| (values, trace, trace))
+                    }
+                    None => features
+                        .rows(rows, at, watch)
+                        .map(|found| (found.features, found.residuals.iter().sum(), found.trace)),
+                }
+                .and_then(|(values, left, trace)| {
+                    sum.trace += trace;
+                    sum.partial.merge(&Partial::of_matrix(values, left))
                 });
             });
             result
         })?;
-        if !more {
-            return Ok(sum);
+        if more {
+            continue;
         }
+        if let Some(map) = through {
+            engine.run(&mut || sum.partial = map.from_kernel_moments(&sum.partial));
+        }
+        return Ok(sum);
+    }
+}
+
+/// Rows in messages are counted from the start of the piece; this says where it starts.
+fn counted_from(error: Error, first_row: usize) -> Error {
+    match error {
+        Error::Data { found, required, action } if first_row > 0 => {
+            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
+        }
+        other => other,
     }
 }
 
@@ -274,7 +333,7 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
         }
     };
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let rounding = 32.0 * f64::EPSILON * (sum.trace + partial.trace());
+    let rounding = features.rounding(sum, largest);
     let threshold = rank_threshold(m, largest, sum.trace, f64::EPSILON / 2.0);
     let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
     if rank == 0 {

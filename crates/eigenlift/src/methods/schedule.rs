@@ -74,19 +74,34 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         return features::low_rank(request, how, engine);
     }
     if let Some(dimension) = primal_features(request) {
-        return features::primal(request, dimension, engine);
+        match features::primal(request, dimension, engine) {
+            // What does not fit this way may fit by the Gram matrix.
+            Err(Error::Memory { .. }) => {}
+            other => return other,
+        }
     }
     let exact_only = matches!(request.accuracy, Accuracy::Exact);
     if !request.in_memory && exact_only {
         let (allowed, _) = allowance(request.memory_limit, engine);
         let samples = block(request.n_samples, request.n_features);
         return Err(Error::memory(
-            format!("an exact fit of {} samples that take {}", request.n_samples, human_bytes(samples)),
-            format!("they must be in memory and {} are allowed", human_bytes(u128::from(allowed))),
+            format!("an exact fit of {} samples that are read in pieces", request.n_samples),
+            format!(
+                "all {} of them must be in memory beside the work, and {} are allowed in all",
+                human_bytes(samples),
+                human_bytes(u128::from(allowed))
+            ),
             format!(
                 "Allow more memory, or accept low rank: {} landmarks fit",
                 features::landmarks_that_fit(request, allowed)
             ),
+        ));
+    }
+    if !request.in_memory && (request.solver.is_some() || request.repair != Indefinite::Clip) {
+        return Err(Error::setting(
+            "a solver or repair for samples that are read in pieces",
+            "these belong to the exact fit, which needs the samples in memory",
+            "Leave them out, or allow more memory",
         ));
     }
     if !request.in_memory {
@@ -226,7 +241,9 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
 
 fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
     match (limit, engine.memory_available()) {
-        (Some(limit), _) => (limit, format!("the memory limit given is {}", human_bytes(u128::from(limit)))),
+        (Some(limit), _) => {
+            (limit, format!("{} of memory are allowed for the work", human_bytes(u128::from(limit))))
+        }
         (None, Some(there)) => {
             let share = (there as f64 * SHARE_OF_AVAILABLE) as u64;
             (

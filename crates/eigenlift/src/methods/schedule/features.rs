@@ -1,14 +1,17 @@
 //! Plans of fits through features: how many fit, how many rows at a time, and why.
 
 use super::{Request, allowance, block};
+use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Storage;
 use crate::low_rank::{Approximation, LowRank, Rank};
 use crate::model::{Plan, Route, Solver, human_bytes};
 
-/// Rows whose features are held at a time.
+/// Most rows whose features are held at a time, and bytes that these take: small enough to be used again without being
+/// fetched anew from the system.
 pub(crate) const CHUNK_ROWS: usize = 8192;
+const CHUNK_BYTES: usize = 24 << 20;
 /// Fewest rows at a time that make sense.
 const FEWEST_ROWS: usize = 64;
 /// Most landmarks that are tried when their number is to be found.
@@ -16,7 +19,7 @@ const MOST_LANDMARKS: usize = 4096;
 /// Landmarks of a fit that goes this way because the exact one does not fit.
 const FALLBACK_LANDMARKS: usize = 1000;
 /// Rows for each landmark that landmarks are chosen from.
-const ROWS_PER_LANDMARK: usize = 20;
+const ROWS_PER_LANDMARK: usize = 10;
 /// Fewest rows that landmarks are chosen from, if there are as many.
 const FEWEST_SAMPLE_ROWS: usize = 10_000;
 /// Rows on whose pairs the error of random features is estimated.
@@ -35,7 +38,8 @@ impl Sizes {
     fn new(rank: usize, approximation: Option<Approximation>, request: &Request<'_>, allowed: u64) -> Self {
         let (n, d) = (request.n_samples, request.n_features);
         let per_row = 8 * (2 * rank + 2 * d) as u128;
-        let chunk = (u128::from(allowed) / 4 / per_row.max(1)).min(CHUNK_ROWS as u128) as usize;
+        let handy = (CHUNK_BYTES / (8 * rank.max(1))).clamp(512, CHUNK_ROWS);
+        let chunk = (u128::from(allowed) / 4 / per_row.max(1)).min(handy as u128) as usize;
         let wanted = match approximation {
             Some(Approximation::Pivoted | Approximation::KMeans) => {
                 (ROWS_PER_LANDMARK * rank).max(FEWEST_SAMPLE_ROWS)
@@ -84,6 +88,23 @@ fn largest_rank(
     low
 }
 
+/// The fewest bytes within which `rank` landmarks or features fit, to about one percent.
+fn least_allowance(rank: usize, approximation: Option<Approximation>, request: &Request<'_>) -> u64 {
+    let fits = |allowed: u64| {
+        Sizes::new(rank, approximation, request, allowed).bytes(approximation, request) <= u128::from(allowed)
+    };
+    let mut high = 1 << 20;
+    while !fits(high) && high < u64::MAX / 2 {
+        high *= 2;
+    }
+    let mut low = high / 2;
+    while high - low > high / 128 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
 /// How many landmarks fit beside what else a low-rank fit needs; what an exact fit that does not fit can fall back on.
 pub(super) fn landmarks_that_fit(request: &Request<'_>, allowed: u64) -> usize {
     largest_rank(FALLBACK_LANDMARKS.min(request.n_samples), Some(Approximation::Pivoted), request, allowed)
@@ -94,7 +115,9 @@ pub(super) fn fallback(request: &Request<'_>, engine: &dyn Engine, why: String) 
     let (allowed, _) = allowance(request.memory_limit, engine);
     let rank = landmarks_that_fit(request, allowed).max(1);
     let mut plan = low_rank(request, &LowRank::pivoted(Rank::Exactly(rank)), engine)?;
+    plan.reasons.truncate(1);
     plan.reasons.push(why);
+    plan.reasons.push(format!("{rank} landmarks fit and are enough to start with"));
     Ok(plan)
 }
 
@@ -116,6 +139,13 @@ pub(super) fn primal(request: &Request<'_>, dimension: usize, engine: &dyn Engin
 /// A fit by landmarks or random features.
 pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine) -> Result<Plan> {
     how.check()?;
+    if request.solver.is_some() || request.storage.is_some() || request.repair != Indefinite::Clip {
+        return Err(Error::setting(
+            "a solver, storage or repair together with low rank",
+            "these belong to the exact fit by the Gram matrix",
+            "Leave them out, or leave low rank out",
+        ));
+    }
     let approximation = Some(how.approximation);
     let (allowed, why) = allowance(request.memory_limit, engine);
     let n = request.n_samples;
@@ -155,12 +185,13 @@ fn base(
     let needed = sizes.bytes(approximation, request);
     if needed > u128::from(allowed) {
         let nearest = largest_rank(sizes.rank, approximation, request, allowed);
+        let least = human_bytes(u128::from(least_allowance(sizes.rank, approximation, request)));
         return Err(Error::memory(
-            format!("{} landmarks or features need {}", sizes.rank, human_bytes(needed)),
+            format!("{} landmarks or features need {least} beside the samples", sizes.rank),
             format!("{} are allowed", human_bytes(u128::from(allowed))),
             match nearest {
-                0 => format!("Allow {}", human_bytes(needed)),
-                m => format!("Allow {}, or use at most {m}", human_bytes(needed)),
+                0 => format!("Allow {least}"),
+                m => format!("Allow {least}, or use at most {m}"),
             },
         ));
     }
