@@ -111,7 +111,7 @@ pub(crate) fn say_result(model: &FittedKernelPca, words: Words) {
 }
 
 /// What is proved, in sentences.
-fn certainty(model: &FittedKernelPca) -> Vec<String> {
+pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
     let (certificate, k) = (model.certificate(), model.n_components());
     let bounds = certificate.bounds;
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);

@@ -1,7 +1,7 @@
 //! `eigenlift certify` and `eigenlift refine`: from a rough model to bounds, and to an exact one.
 
 use crate::account::{self, FitAccount, Seconds};
-use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs};
+use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs, SpeechArgs};
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::interrupt::Session;
@@ -41,7 +41,7 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
     })?;
     let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
     let files = save(&model, args.model.as_ref(), session, &mut seconds)?;
-    tell("certify", &input, &model, seconds, &files, args.speech.json, words)
+    tell("certify", &input, &model, (seconds, &files), args.speech)
 }
 
 /// Exact passes until the tolerance holds.
@@ -78,7 +78,7 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
             files.push(Written { path: out.clone(), what: "scores" });
         }
     }
-    tell("refine", &input, &model, seconds, &files, args.speech.json, words)
+    tell("refine", &input, &model, (seconds, &files), args.speech)
 }
 
 fn model_output(path: Option<&Path>) -> impl Iterator<Item = Wanted<'_>> {
@@ -102,12 +102,11 @@ fn tell(
     command: &'static str,
     input: &Input,
     model: &FittedKernelPca,
-    seconds: Seconds,
-    files: &[Written],
-    json: bool,
-    words: Words,
+    (seconds, files): (Seconds, &[Written]),
+    speech: SpeechArgs,
 ) -> Result<(), Failure> {
-    if json {
+    let words = Words::new(speech.quiet);
+    if speech.json {
         return outputs::print_json(&FitAccount::new(command, &input.account, model, seconds, files));
     }
     account::say_result(model, words);

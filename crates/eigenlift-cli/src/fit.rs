@@ -67,7 +67,7 @@ fn fit_whole(args: &FitArgs, session: &Session) -> Result<(), Failure> {
         seconds.write += took;
         note_scores(out, &mut files);
     }
-    tell(args, &input.account, &model, seconds, &files, words)
+    tell(args, &input.account, &model, seconds, &files)
 }
 
 /// The table is read a piece at a time, and once more for the scores.
@@ -76,7 +76,6 @@ fn fit_pieces(args: &FitArgs, rows: TableRows, session: &Session) -> Result<(), 
     let mut rows = rows.in_single_precision(args.settings.precision.is_single());
     let carried = rows.carried_names();
     check_input(args, &rows.account, &carried)?;
-    rows.account.say(words);
     words.note("the table is too large for the memory allowed: it is read a piece at a time");
     warn_of_lost_text(args.out.as_deref(), &carried, words);
     let settings = settings(&args.settings, &rows.account, 0)?;
@@ -89,6 +88,7 @@ fn fit_pieces(args: &FitArgs, rows: TableRows, session: &Session) -> Result<(), 
         words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
     }
     rows.account.rows = model.n_samples();
+    rows.account.say(words);
     rows.account.note_constant_columns(words);
     let mut seconds = Seconds { fit, ..Seconds::default() };
     say_model(args, &model, words);
@@ -109,7 +109,7 @@ fn fit_pieces(args: &FitArgs, rows: TableRows, session: &Session) -> Result<(), 
         seconds.write += spent.transform + spent.write;
         note_scores(out, &mut files);
     }
-    tell(args, &rows.account, &model, seconds, &files, words)
+    tell(args, &rows.account, &model, seconds, &files)
 }
 
 /// Scores and labels of some rows, evenly from the whole table.
@@ -151,12 +151,11 @@ fn tell(
     model: &FittedKernelPca,
     seconds: Seconds,
     files: &[Written],
-    words: Words,
 ) -> Result<(), Failure> {
     if args.speech.json {
         return outputs::print_json(&FitAccount::new("fit kpca", data, model, seconds, files));
     }
-    account::say_end(seconds, files, words);
+    account::say_end(seconds, files, Words::new(args.speech.quiet));
     Ok(())
 }
 

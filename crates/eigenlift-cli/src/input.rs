@@ -95,7 +95,9 @@ impl Input {
 
     /// Takes the columns that a model was fitted on, in its order.
     pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
-        let Some(places) = column_places(&self.account, wanted, n_wanted)? else { return Ok(()) };
+        let Some(places) = column_places(&self.account, wanted, n_wanted, "the model")? else {
+            return Ok(());
+        };
         let width = self.account.columns;
         if places.iter().copied().ne(0..width) {
             let row = |i: usize| places.iter().map(move |j| i * width + j);
@@ -217,6 +219,7 @@ pub(crate) fn column_places(
     account: &DataAccount,
     wanted: &[String],
     n_wanted: usize,
+    of: &str,
 ) -> Result<Option<Vec<usize>>, Failure> {
     let have = &account.column_names;
     let place = |name: &String| have.iter().position(|other| other == name);
@@ -226,7 +229,7 @@ pub(crate) fn column_places(
             return Ok(None);
         }
         return Err(Failure::Input(format!(
-            "{}: {} of numbers; the model was fitted on {n_wanted}. Choose them with --columns.",
+            "{}: {} of numbers; {of} has {n_wanted}. Give the same columns; those of DATA are chosen with --columns.",
             account.path.display(),
             counted(account.columns, "column")
         )));
@@ -235,8 +238,8 @@ pub(crate) fn column_places(
         return Ok(Some(wanted.iter().filter_map(place).collect()));
     }
     Err(Failure::Input(format!(
-        "{}: {} of the model's columns {} missing: {}; the table must have the columns the model was fitted on. \
-         Rename its columns, or choose them with --columns.",
+        "{}: {} of {of}'s columns {} missing: {}; the table must have them all. \
+         Rename its columns, or choose those of DATA with --columns.",
         account.path.display(),
         missing.len(),
         if missing.len() == 1 { "is" } else { "are" },

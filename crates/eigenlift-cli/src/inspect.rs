@@ -29,6 +29,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             "total": model.total(),
             "residuals": model.certificate().residuals,
             "intervals": model.certificate().intervals,
+            "bounds": model.certificate().bounds,
         }));
     }
     outputs::print(&text(&header, &model))
@@ -61,9 +62,10 @@ fn text(header: &Header, model: &FittedKernelPca) -> String {
         .collect();
     let warnings: String = model.warnings().iter().map(|warning| format!("warning: {warning}\n")).collect();
     format!(
-        "{warnings}{}\n\n{}\n\n{}\n\nplan of the fit:\n{}",
+        "{warnings}{}\n\n{}\n{}\n\n{}\n\nplan of the fit:\n{}",
         facts.join("\n"),
         account::components(model),
+        account::certainty(model).join("\n"),
         aligned(&["array", "type", "shape"], &arrays),
         indented(&model.plan().to_string())
     )

@@ -90,6 +90,13 @@ fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<Accuracy>, 
         Approximation::Fourier => LowRank::fourier(rank),
         Approximation::TensorSketch => LowRank::tensor_sketch(rank),
         Approximation::Growing => {
+            if matches!(args.rank, Some(RankChoice::LowRank(Rank::UntilShare(_)))) {
+                return Err(Failure::usage(
+                    "--rank auto with --low-rank growing",
+                    "how many landmarks grow is decided by --novelty",
+                    "Give --novelty, or a number as the most",
+                ));
+            }
             let most = if let Rank::Exactly(most) = rank { most } else { MOST_GROWN };
             LowRank::growing(args.novelty.unwrap_or(NOVELTY), most)
         }
@@ -109,7 +116,7 @@ fn read_landmarks(path: &Path, data: &DataAccount) -> Result<Matrix<f64>, Failur
         ..DataAccount::default()
     };
     let width = table.names.len();
-    let places = column_places(&account, &data.column_names, data.columns)?;
+    let places = column_places(&account, &data.column_names, data.columns, "the data")?;
     let places = places.unwrap_or_else(|| (0..width).collect());
     Ok(Matrix::from_fn(table.n_rows, places.len(), |i, j| table.values[i * width + places[j]]))
 }

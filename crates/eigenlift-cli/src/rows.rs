@@ -15,9 +15,8 @@ use std::path::Path;
 const SHARE_OF_SAMPLES: f64 = 0.5;
 /// Share of the free memory that is used when nothing else is said.
 const SHARE_OF_FREE: f64 = 0.8;
-/// How much larger a table may be in memory than in its file: single bytes, and compressed columns.
-const PLAIN_GROWTH: u64 = 8;
-const COMPRESSED_GROWTH: u64 = 50;
+/// How much larger a table may be in memory than as text: a digit and a comma become eight bytes.
+const TEXT_GROWTH: u64 = 4;
 /// Bytes of rows in hand, and the most rows.
 const PIECE_BYTES: usize = 32 << 20;
 const PIECE_ROWS: usize = 8192;
@@ -85,7 +84,7 @@ impl TableRows {
     /// Takes the columns that a model was fitted on, in its order.
     pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
         let account = &mut self.account;
-        if let Some(places) = column_places(account, wanted, n_wanted)? {
+        if let Some(places) = column_places(account, wanted, n_wanted, "the model")? {
             account.take_columns(wanted);
             self.places = Some(places);
         }
@@ -217,11 +216,12 @@ pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Optio
         },
     };
     let most = (allowed as f64 * SHARE_OF_SAMPLES) as u64;
+    // Other formats say in their header how many numbers they hold.
     let text = args
         .format
         .or_else(|| Format::from_extension(&file))
-        .is_none_or(|format| matches!(format, Format::Csv | Format::Tsv | Format::Npy));
-    if size.saturating_mul(if text { PLAIN_GROWTH } else { COMPRESSED_GROWTH }) <= most {
+        .is_none_or(|format| matches!(format, Format::Csv | Format::Tsv));
+    if text && size.saturating_mul(TEXT_GROWTH) <= most {
         return Ok(None);
     }
     let rows = TableRows::open(args)?;

@@ -178,7 +178,7 @@ fn unusable_tables() {
             (
                 "transform iris.safetensors skew.csv --quiet",
                 3,
-                "2 columns of numbers; the model was fitted on 4",
+                "2 columns of numbers; the model has 4",
             ),
         ],
     );

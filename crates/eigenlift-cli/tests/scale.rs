@@ -72,6 +72,9 @@ fn every_approximation_can_be_asked_for() {
         (vec!["--novelty", "0.1"], "--novelty without"),
         (vec!["--rank", "0"], "a whole number"),
         (vec!["--rank", "20", "--solver", "dense"], "together with low rank"),
+        (vec!["--rank", "9223372036854775808"], "at most 1048576"),
+        (vec!["--low-rank", "growing", "--rank", "auto"], "--novelty"),
+        (vec!["--low-rank", "fourier", "--kernel", "cosine"], "cosine"),
         (vec!["--rank", "30", "--kernel", "sigmoid(gamma=0.1,coef0=-1)"], "positive semi-definite"),
     ] {
         let run = folder.run(&[&["fit", "kpca", "iris.csv"], &args[..]].concat());

@@ -121,11 +121,14 @@ fn rank_auto_adds_landmarks_until_the_share_holds() {
             assert!(model.plan().rank < 700, "{}", model.plan().rank);
         }
     }
+    // A share below rounding ends too.
+    let tiny = settings().low_rank(LowRank::pivoted(Rank::UntilShare(1e-16))).fit(x.clone());
+    assert!(matches!(tiny, Err(Error::NotReached { .. }) | Ok(_)), "{tiny:?}");
     let narrow = KernelPca::new(2).kernel("rbf(gamma=50)".parse().unwrap());
     let limited = narrow.low_rank(LowRank::pivoted(Rank::UntilShare(0.001))).memory_limit(3 << 20);
     match limited.fit(x) {
         Err(error @ Error::NotReached { .. }) => {
-            assert!(error.to_string().contains("the most that fit"), "{error}")
+            assert!(error.to_string().contains("the most that are tried"), "{error}")
         }
         other => panic!("{other:?}"),
     }

@@ -134,6 +134,14 @@ impl AnySamples {
         }
     }
 
+    /// The rows named, copied.
+    pub fn gather(&self, rows: &[usize]) -> AnySamples {
+        match self {
+            Self::F32(s) => Self::F32(s.gather(rows)),
+            Self::F64(s) => Self::F64(s.gather(rows)),
+        }
+    }
+
     /// The rows in single precision: a copy, or the samples themselves if that is what they are.
     pub fn to_single(&self) -> AnySamples {
         match self {

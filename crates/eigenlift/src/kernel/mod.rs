@@ -98,6 +98,11 @@ impl Kernel {
         Self { spec: None, name: name.into(), form: Form::Function(Arc::new(f)) }
     }
 
+    /// Whether its values come from inner products of whole blocks of rows, so that computing them is cheap.
+    pub(crate) fn by_products(&self) -> bool {
+        by_products(&self.form)
+    }
+
     /// The description, unless the kernel was given as a function.
     pub fn spec(&self) -> Option<&KernelSpec> {
         self.spec.as_ref()
@@ -140,6 +145,15 @@ impl Kernel {
         let mut values = vec![T::ZERO; x.n_rows() * y.n_rows()];
         self.tile(x, y, &mut values, &mut Workspace::default());
         crate::matrix::Matrix::from_fn(x.n_rows(), y.n_rows(), |i, j| values[i * y.n_rows() + j].f64())
+    }
+}
+
+fn by_products(form: &Form) -> bool {
+    match form {
+        Form::Inner(_) | Form::Cosine | Form::Distance(_) => true,
+        Form::Scaled(_, form) => by_products(form),
+        Form::Sum(forms) | Form::Product(forms) => forms.iter().all(by_products),
+        Form::Coordinate(_) | Form::Map(_) | Form::Expr(_) | Form::Function(_) => false,
     }
 }
 

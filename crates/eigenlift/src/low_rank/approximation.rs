@@ -4,6 +4,9 @@ use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// Most landmarks or features.
+const MOST_RANK: usize = 1 << 20;
+
 /// Where the features of an approximation come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -160,6 +163,13 @@ impl LowRank {
                     "rank 0",
                     "at least one landmark or feature is needed",
                     "Ask for a few hundred, or for auto",
+                ));
+            }
+            Rank::Exactly(rank) if rank > MOST_RANK => {
+                return Err(Error::setting(
+                    format!("rank {rank}"),
+                    format!("at most {MOST_RANK} landmarks or features can be had"),
+                    "Ask for fewer, or fit exactly",
                 ));
             }
             Rank::Exactly(_) if self.approximation != Approximation::Growing => return Ok(()),

@@ -33,8 +33,7 @@ impl Rows<'_> {
     /// The rows named, in ascending order, in the plan's precision.
     fn gather(&mut self, rows: &[usize], plan: &Plan) -> Result<AnySamples> {
         match self.memory {
-            Some(AnySamples::F32(x)) => Ok(x.gather(rows).into()),
-            Some(AnySamples::F64(x)) => Ok(x.gather(rows).into()),
+            Some(samples) => Ok(samples.gather(rows)),
             None => {
                 let chosen: AnySamples = gather(self.source, rows, plan.chunk_rows)?.into();
                 Ok(if plan.precision == "f32" { chosen.to_single() } else { chosen })
@@ -68,17 +67,7 @@ fn fit_rows(
 ) -> Result<FittedKernelPca> {
     let low_rank = settings.low_rank_or_default(plan.rank);
     if plan.approximation == Some(Approximation::Growing) {
-        let Similarity::Kernel(kernel) = similarity else { return Err(needs_rows("landmarks that grow")) };
-        let growth = (low_rank.novelty, plan.rank);
-        let mut stream = KernelPcaStream::growing(settings, kernel.clone(), rows.source.n_cols(), growth)?;
-        rows.source.rewind()?;
-        let total = rows.source.n_rows()?;
-        while rows.source.next_rows(plan.chunk_rows, &mut |piece| {
-            settings.watch.step("moments of features", stream.n_rows() as usize, total)?;
-            stream.check_rows(piece)?;
-            stream.add(piece)
-        })? {}
-        return stream.finish();
+        return fit_growing(settings, rows, similarity, &plan, low_rank.novelty);
     }
     let mut chooser = Chooser {
         settings,
@@ -93,6 +82,7 @@ fn fit_rows(
         _ => plan.rank,
     };
     let sample = chooser.sample(rows)?;
+    let mut before = 0;
     loop {
         let mut chosen = Err(Error::Cancelled);
         engine.run(&mut || chosen = chooser.choose(&sample, rank));
@@ -105,10 +95,11 @@ fn fit_rows(
                 // Pivots may have been enough for the sample and not for all rows: aim lower.
                 let stopped =
                     plan.approximation == Some(Approximation::Pivoted) && features.dimension() < rank;
-                if rank >= plan.rank && !stopped {
-                    return Err(out_of_rank(&plan, reached, share));
+                if (rank >= plan.rank && !stopped) || features.dimension() <= before {
+                    return Err(out_of_rank(&plan, features.dimension(), reached, share));
                 }
-                chooser.ambition *= if stopped { 0.7 } else { 1.0 };
+                before = features.dimension();
+                chooser.ambition *= if stopped { 0.5 } else { 1.0 };
                 rank = (rank.max(features.dimension()) * 2).min(plan.rank);
                 continue;
             }
@@ -121,14 +112,41 @@ fn fit_rows(
     }
 }
 
-fn out_of_rank(plan: &Plan, reached: f64, share: f64) -> Error {
+/// Landmarks grow while the rows are read.
+fn fit_growing(
+    settings: &KernelPca,
+    rows: &mut Rows<'_>,
+    similarity: &Similarity,
+    plan: &Plan,
+    novelty: f64,
+) -> Result<FittedKernelPca> {
+    let Similarity::Kernel(kernel) = similarity else { return Err(needs_rows("landmarks that grow")) };
+    let growth = (novelty, plan.rank);
+    let mut stream = KernelPcaStream::growing(settings, kernel.clone(), rows.source.n_cols(), growth)?;
+    rows.source.rewind()?;
+    let total = rows.source.n_rows()?;
+    while rows.source.next_rows(plan.chunk_rows, &mut |piece| {
+        settings.watch.step("moments of features", stream.n_rows() as usize, total)?;
+        stream.check_rows(piece)?;
+        stream.add(piece)
+    })? {}
+    let model = stream.finish()?;
+    let plan = Plan { rank: model.plan.rank, precision: model.plan.precision.clone(), ..plan.clone() };
+    Ok(FittedKernelPca { plan, ..model })
+}
+
+fn out_of_rank(plan: &Plan, rank: usize, reached: f64, share: f64) -> Error {
+    let action = if rank < plan.rank {
+        "More would add nothing but rounding: ask for a larger share"
+    } else {
+        "Ask for a larger share, give the number yourself, or allow more memory"
+    };
     Error::NotReached {
         found: format!(
-            "an error of {reached:.2e} with {} landmarks or features, the most that fit",
-            plan.rank
+            "an error of {reached:.2e} with {rank} landmarks or features, the most that are tried"
         ),
         required: format!("{share:.2e} was asked for"),
-        action: "Allow more memory, or a larger share".into(),
+        action: action.into(),
     }
 }
 
@@ -207,7 +225,7 @@ impl Chooser<'_> {
             Some(Approximation::Pivoted) => return self.pivoted(kernel, sample, rank),
             Some(Approximation::Uniform) => {
                 let chosen = shuffled(sample.n_rows(), rank, seed);
-                Features::Landmarks(landmarks(gather_samples(sample, &chosen))?)
+                Features::Landmarks(landmarks(sample.gather(&chosen))?)
             }
             Some(Approximation::KMeans) => {
                 let centres = k_means_centres(sample.points(), rank, seed, &self.settings.watch)?;
@@ -255,7 +273,7 @@ impl Chooser<'_> {
         let gram = self.engine.gram(self.similarity, sample, Storage::Tiled)?;
         let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?;
         let complete = factor.pivots.len() == sample.n_rows() && sample.n_rows() == self.plan.n_samples;
-        let landmarks = gather_samples(sample, &factor.pivots);
+        let landmarks = sample.gather(&factor.pivots);
         let m = factor.pivots.len();
         if m == 0 {
             return Err(Error::data(
@@ -308,13 +326,6 @@ fn no_map() -> Error {
     Error::setting("no landmarks or features", "some must be given or planned", "Choose an approximation")
 }
 
-fn gather_samples(samples: &AnySamples, rows: &[usize]) -> AnySamples {
-    match samples {
-        AnySamples::F32(x) => x.gather(rows).into(),
-        AnySamples::F64(x) => x.gather(rows).into(),
-    }
-}
-
 /// `count` of 0..n in random order.
 fn shuffled(n: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = Stream::new(seed, Purpose::Landmarks);
@@ -335,16 +346,10 @@ pub(super) struct Finished<'a> {
     pub(super) warnings: Vec<String>,
 }
 
-/// The model of moments: axes, what is known about them, and the account.
-pub(super) fn finish(
-    settings: &KernelPca,
-    mut plan: Plan,
-    work: &Finished<'_>,
-    engine: Arc<dyn Engine>,
-) -> Result<FittedKernelPca> {
-    let axes = axes(work.features, work.sum, plan.n_components, &settings.watch)?;
+/// What is known about the axes.
+fn certificate(plan: &Plan, work: &Finished<'_>, axes: &Axes) -> Certificate {
     let partial = &work.sum.partial;
-    let certificate = match (plan.route, work.sampled, plan.approximation) {
+    match (plan.route, work.sampled, plan.approximation) {
         (Route::Primal, ..) => axes.certificate(partial.trace()),
         (_, Some(error), _) => Certificate::of_sampled_pairs(error.relative()),
         (_, None, approximation) => {
@@ -360,14 +365,27 @@ pub(super) fn finish(
             };
             Certificate::of_approximation(grounds, &axes.values, axes.next, left, axes.rounding)
         }
-    };
+    }
+}
+
+/// The model of moments: axes, what is known about them, and the account.
+pub(super) fn finish(
+    settings: &KernelPca,
+    mut plan: Plan,
+    work: &Finished<'_>,
+    engine: Arc<dyn Engine>,
+) -> Result<FittedKernelPca> {
+    let axes = axes(work.features, work.sum, plan.n_components, &settings.watch)?;
+    let partial = &work.sum.partial;
+    let certificate = certificate(&plan, work, &axes);
     let mut warnings = work.warnings.clone();
     if axes.values.len() < plan.n_components {
-        warnings.push(format!(
-            "{} components were asked for and {} exist: the rest have eigenvalue zero up to rounding",
-            plan.n_components,
-            axes.values.len()
-        ));
+        let (asked, exist, m) = (plan.n_components, axes.values.len(), work.features.dimension());
+        warnings.push(if exist == m && plan.route == Route::LowRank {
+            format!("{asked} components were asked for; {m} landmarks or features give at most {m}")
+        } else {
+            format!("{asked} components were asked for and {exist} exist: the rest have eigenvalue zero up to rounding")
+        });
     }
     warnings.extend(certificate.tie_sentences());
     if let Lift::Kernel { samples, .. } = &axes.projection.lift {

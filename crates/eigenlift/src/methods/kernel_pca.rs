@@ -362,6 +362,19 @@ impl KernelPca {
         Ok(())
     }
 
+    /// Settings of an exact fit have no meaning for rows in pieces.
+    pub(super) fn refuse_exact_settings(&self) -> Result<()> {
+        let exact = matches!(self.accuracy, Accuracy::Exact);
+        if !exact && self.solver.is_none() && self.storage.is_none() && self.repair == Indefinite::Clip {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "exact, a solver, storage or repair for rows that come in pieces",
+            "these belong to the exact fit by the Gram matrix",
+            "Leave them out, or fit rows in memory",
+        ))
+    }
+
     fn check_shape(&self, n: usize, d: usize) -> Result<()> {
         if n < 2 {
             return Err(Error::data(
@@ -398,7 +411,7 @@ impl KernelPca {
 
     fn request<'a>(
         &'a self,
-        similarity: &Similarity,
+        similarity: &'a Similarity,
         (n_samples, n_features): (usize, usize),
         precision: &'static str,
         in_memory: bool,
@@ -413,6 +426,8 @@ impl KernelPca {
             precision,
             in_memory,
             accuracy: &self.accuracy,
+            cheap: matches!(similarity, Similarity::Kernel(kernel) if kernel.by_products()),
+            spec,
             exact_features: spec
                 .filter(|_| !self.by_gram_matrix)
                 .and_then(|spec| FeatureMap::exact_dimension(spec, n_features)),

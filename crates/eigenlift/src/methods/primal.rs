@@ -265,6 +265,8 @@ pub(crate) struct Axes {
     residuals: Vec<f64>,
     /// ‖M₂‖²_F.
     squared_norm: f64,
+    /// All eigenvalues, when they were computed.
+    all: Option<Vec<f64>>,
     pub(crate) projection: Projection,
 }
 
@@ -276,7 +278,7 @@ impl Axes {
             vectors: Matrix::zeros(0, self.values.len()),
             residuals: self.residuals.clone(),
             next: self.next,
-            all: None,
+            all: self.all.clone(),
             stats: SolveStats::default(),
         };
         let whole = Whole { trace, squared_norm: Some(self.squared_norm), valid: true };
@@ -349,5 +351,5 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
     let residuals = residuals_over_samples(partial.scatter(), &axes, &values);
     let projection = features.projection(&axes, partial.mean());
     let squared_norm = how.norm_bound * how.norm_bound;
-    Ok(Axes { values, next, rounding, residuals, squared_norm, projection })
+    Ok(Axes { values, next, rounding, residuals, squared_norm, all: pairs.all, projection })
 }

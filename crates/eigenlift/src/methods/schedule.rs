@@ -8,11 +8,15 @@ use crate::eigen::{Indefinite, basis_columns};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
+use crate::kernel::KernelSpec;
 use crate::low_rank::LowRank;
 use crate::model::{Plan, Route, Solver, human_bytes};
 
 /// Up to this many samples all eigenpairs are computed directly.
 const DENSE_SAMPLES: usize = 512;
+/// Tiles of a cheap kernel are kept up to this size, and beyond if samples have more features than the other.
+const KEPT_BYTES: u128 = 1 << 30;
+const KEPT_FEATURES: usize = 128;
 /// Most features that are written out instead of using the Gram matrix.
 const MOST_EXACT_FEATURES: usize = 4096;
 /// Tolerances from this on can be met by iterating in single precision.
@@ -43,6 +47,10 @@ pub(crate) struct Request<'a> {
     /// Whether the samples are in memory; otherwise they are read a piece at a time.
     pub(crate) in_memory: bool,
     pub(crate) accuracy: &'a Accuracy,
+    /// Whether a kernel value costs no more than a few inner products.
+    pub(crate) cheap: bool,
+    /// The kernel, if it is written down.
+    pub(crate) spec: Option<&'a KernelSpec>,
     /// Features that give the kernel exactly, if it has finitely many.
     pub(crate) exact_features: Option<u128>,
     pub(crate) kernel: String,
@@ -81,32 +89,8 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         }
     }
     let exact_only = matches!(request.accuracy, Accuracy::Exact);
-    if !request.in_memory && exact_only {
-        let (allowed, _) = allowance(request.memory_limit, engine);
-        let samples = block(request.n_samples, request.n_features);
-        return Err(Error::memory(
-            format!("an exact fit of {} samples that are read in pieces", request.n_samples),
-            format!(
-                "all {} of them must be in memory beside the work, and {} are allowed in all",
-                human_bytes(samples),
-                human_bytes(u128::from(allowed))
-            ),
-            format!(
-                "Allow more memory, or accept low rank: {} landmarks fit",
-                features::landmarks_that_fit(request, allowed)
-            ),
-        ));
-    }
-    if !request.in_memory && (request.solver.is_some() || request.repair != Indefinite::Clip) {
-        return Err(Error::setting(
-            "a solver or repair for samples that are read in pieces",
-            "these belong to the exact fit, which needs the samples in memory",
-            "Leave them out, or allow more memory",
-        ));
-    }
     if !request.in_memory {
-        let why = "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks";
-        return features::fallback(request, engine, why.into());
+        return in_pieces(request, exact_only, engine);
     }
     match dual(request, engine) {
         Err(Error::Memory { found, required, action }) if exact_only => {
@@ -129,6 +113,35 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         }
         other => other,
     }
+}
+
+/// Samples that are not in memory: by landmarks, or not at all.
+fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Result<Plan> {
+    if exact_only {
+        let (allowed, _) = allowance(request.memory_limit, engine);
+        let samples = block(request.n_samples, request.n_features);
+        return Err(Error::memory(
+            format!("an exact fit of {} samples that are read in pieces", request.n_samples),
+            format!(
+                "all {} of them must be in memory beside the work, and {} are allowed in all",
+                human_bytes(samples),
+                human_bytes(u128::from(allowed))
+            ),
+            format!(
+                "Allow more memory, or accept low rank: {} landmarks fit",
+                features::landmarks_that_fit(request, allowed)
+            ),
+        ));
+    }
+    if request.solver.is_some() || request.repair != Indefinite::Clip {
+        return Err(Error::setting(
+            "a solver or repair for samples that are read in pieces",
+            "these belong to the exact fit, which needs the samples in memory",
+            "Leave them out, or allow more memory",
+        ));
+    }
+    let why = "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks";
+    features::fallback(request, engine, why.into())
 }
 
 /// How many features to write out, when that is the cheapest exact way.
@@ -315,6 +328,14 @@ fn choose_storage(
             (Storage::Tiled, "the Gram matrix is given and used where it lies".to_string())
         }
         Some(storage) => (storage, "whether to store the Gram matrix was asked for".to_string()),
+        // Why: fetching a value from that much memory takes longer than computing it.
+        None if fits && request.cheap && tiles > KEPT_BYTES && request.n_features <= KEPT_FEATURES => (
+            Storage::Tiled,
+            format!(
+                "the tiles of its upper half would take {}: values this cheap are faster computed anew in each pass",
+                human_bytes(tiles)
+            ),
+        ),
         None if fits => {
             (Storage::Stored, format!("the tiles of its upper half take {} and fit", human_bytes(tiles)))
         }

@@ -83,6 +83,7 @@ impl KernelPcaStream {
         growth: Option<(f64, usize)>,
     ) -> Result<Self> {
         settings.check_numbers()?;
+        settings.refuse_exact_settings()?;
         let sum = Accumulated { partial: Partial::empty(features.dimension()), trace: 0.0 };
         Ok(Self {
             settings: settings.clone(),

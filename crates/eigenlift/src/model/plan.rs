@@ -146,7 +146,7 @@ impl Plan {
             (Route::Dual, _) => format!("exact, matrix-free: the Gram matrix is never stored{precision}"),
             (Route::Primal, _) => format!("exact, primal: {} explicit features", self.rank),
             (Route::LowRank, Some(how)) if how.is_random_features() => {
-                format!("low rank: {} random features ({how})", self.rank)
+                format!("low rank: {} random features at most ({how})", self.rank)
             }
             (Route::LowRank, how) => {
                 let how = how.map_or(String::new(), |how| format!(" ({how})"));
@@ -174,7 +174,8 @@ impl std::fmt::Display for Plan {
         }
         let needed = human_bytes(u128::from(self.bytes_needed));
         writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
-        writeln!(f, "engine       {}, {} threads", self.engine, self.threads)?;
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        writeln!(f, "engine       {}, {} {threads}", self.engine, self.threads)?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

@@ -5,7 +5,7 @@ use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Storage;
-use crate::low_rank::{Approximation, LowRank, Rank};
+use crate::low_rank::{Approximation, FeatureMap, GivenLandmarks, LowRank, Rank};
 use crate::model::{Plan, Route, Solver, human_bytes};
 
 /// Most rows whose features are held at a time, and bytes that these take: small enough to be used again without being
@@ -61,7 +61,7 @@ impl Sizes {
     /// Moments and their eigenvectors, the rows in hand with their features, the sample and its factor, the scores.
     fn bytes(&self, approximation: Option<Approximation>, request: &Request<'_>) -> u128 {
         let factor = if approximation == Some(Approximation::Pivoted) { self.rank } else { 0 };
-        let scores = if request.in_memory { request.n_components } else { 0 };
+        let scores = if request.in_memory { request.n_components.min(self.rank) } else { 0 };
         let source = if request.in_memory { 0 } else { 2 * request.n_features };
         block(self.rank, 5 * self.rank)
             + block(self.chunk_rows, 2 * self.rank + source)
@@ -93,7 +93,7 @@ fn least_allowance(rank: usize, approximation: Option<Approximation>, request: &
     let fits = |allowed: u64| {
         Sizes::new(rank, approximation, request, allowed).bytes(approximation, request) <= u128::from(allowed)
     };
-    let mut high = 1 << 20;
+    let mut high = 1 << 12;
     while !fits(high) && high < u64::MAX / 2 {
         high *= 2;
     }
@@ -146,6 +146,7 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
             "Leave them out, or leave low rank out",
         ));
     }
+    check_kernel(request, how)?;
     let approximation = Some(how.approximation);
     let (allowed, why) = allowance(request.memory_limit, engine);
     let n = request.n_samples;
@@ -153,7 +154,7 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
     let (rank, reason) = match how.rank {
         Rank::Exactly(rank) => {
             let rank = rank.min(most);
-            (rank, format!("{rank} landmarks or features were asked for"))
+            (rank, format!("at most {rank} landmarks or features are wanted"))
         }
         Rank::UntilShare(share) => {
             let rank = largest_rank(MOST_LANDMARKS.min(most), approximation, request, allowed);
@@ -168,11 +169,36 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
     plan.route = Route::LowRank;
     plan.approximation = approximation;
     plan.reasons = vec![why, reason];
-    if sizes.sample_rows > 0 && sizes.sample_rows < n {
+    if how.approximation.is_random_features() {
+        plan.reasons.push(format!("their error is estimated on pairs of {} rows", sizes.sample_rows));
+    } else if sizes.sample_rows > 0 && sizes.sample_rows < n {
         plan.reasons
             .push(format!("landmarks are chosen from {} rows drawn by their number", sizes.sample_rows));
     }
+    if how.approximation == Approximation::Growing {
+        plan.reasons.push("landmarks that grow are kept in double precision".into());
+    }
     Ok(plan)
+}
+
+/// Refuses an approximation that the kernel does not have.
+fn check_kernel(request: &Request<'_>, how: &LowRank) -> Result<()> {
+    let by_rows = matches!(how.approximation, Approximation::KMeans | Approximation::Growing)
+        || how.approximation.is_random_features()
+        || matches!(how.given, Some(GivenLandmarks::Rows(_)));
+    if request.precomputed && by_rows {
+        return Err(Error::setting(
+            format!("the approximation {} with a precomputed Gram matrix", how.approximation),
+            "that needs the rows and a kernel",
+            "Use pivoted or uniform landmarks, or give the numbers of samples",
+        ));
+    }
+    let (d, seed) = (request.n_features, request.seed);
+    match (how.approximation, request.spec) {
+        (Approximation::Fourier, Some(spec)) => FeatureMap::fourier(spec, d, 2, seed).map(|_| ()),
+        (Approximation::TensorSketch, Some(spec)) => FeatureMap::tensor_sketch(spec, d, 2, seed).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 fn base(
@@ -186,8 +212,9 @@ fn base(
     if needed > u128::from(allowed) {
         let nearest = largest_rank(sizes.rank, approximation, request, allowed);
         let least = human_bytes(u128::from(least_allowance(sizes.rank, approximation, request)));
+        let beside = if request.in_memory { " beside the samples" } else { "" };
         return Err(Error::memory(
-            format!("{} landmarks or features need {least} beside the samples", sizes.rank),
+            format!("{} landmarks or features need {least}{beside}", sizes.rank),
             format!("{} are allowed", human_bytes(u128::from(allowed))),
             match nearest {
                 0 => format!("Allow {least}"),
