@@ -4,7 +4,7 @@
     python3 benchmarks/scale.py [--parts growth,low-rank,stream] [--sizes 2000,...,200000] [--repeat 3] [--binary FILE]
 
 Uses the environment and the helpers of kpca.py beside it, prints tables, writes benchmarks/results/scale-<date>.json and,
-with the part growth, docs/images/growth.svg. README.md beside this file says what is measured and how.
+with the part growth, docs/images/growth.png. README.md beside this file says what is measured and how.
 """
 import argparse
 import datetime
@@ -214,7 +214,7 @@ def draw(rows, path):
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    plt.rcParams.update({"svg.hashsalt": "eigenlift", "font.family": "DejaVu Sans", "font.size": 11})
+    plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 11})
     figure, axes = plt.subplots(figsize=(7.2, 4.4))
     looks = {
         "eigenlift": ("#0b6e99", "o", "-", "eigenlift, exact, residual ≤ 1e-6"),
@@ -234,8 +234,7 @@ def draw(rows, path):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    figure.savefig(path.with_suffix(".png"), dpi=110)
+    figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
@@ -273,7 +272,7 @@ def main():
             result.setdefault("parts", {})[name] = parts[name](binary, options, Path(folder))
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if "growth" in options.parts:
-        draw(result["parts"]["growth"], ROOT / "docs" / "images" / "growth.svg")
+        draw(result["parts"]["growth"], ROOT / "docs" / "images" / "growth.png")
     print(f"written: {path.relative_to(ROOT)}")
 
 

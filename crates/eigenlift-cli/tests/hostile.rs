@@ -175,11 +175,7 @@ fn unusable_tables() {
                 3,
                 "3 of the model's columns are missing: sepal_width, petal_length",
             ),
-            (
-                "transform iris.safetensors skew.csv --quiet",
-                3,
-                "2 columns of numbers; the model has 4",
-            ),
+            ("transform iris.safetensors skew.csv --quiet", 3, "2 columns of numbers; the model has 4"),
         ],
     );
 }

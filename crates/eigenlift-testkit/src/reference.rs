@@ -60,13 +60,14 @@ pub fn gram(spec: &KernelSpec, x: &Matrix<f64>, y: &Matrix<f64>) -> Matrix<f64> 
     Matrix::from_fn(x.n_rows(), y.n_rows(), |i, j| kernel(spec, x.row(i), y.row(j)))
 }
 
-/// K − NK − KN + NKN with N = 1/n everywhere, multiplied out.
+/// K − NK − KN + NKN with N = 1/n everywhere: each entry less the means of its column and its row, plus the mean of all.
 pub fn centred(k: &Matrix<f64>) -> Matrix<f64> {
     let n = k.n_rows();
-    let ones = Matrix::from_fn(n, n, |_, _| 1.0 / n as f64);
-    let (nk, kn) = (product(&ones, k), product(k, &ones));
-    let nkn = product(&nk, &ones);
-    Matrix::from_fn(n, n, |i, j| k[(i, j)] - nk[(i, j)] - kn[(i, j)] + nkn[(i, j)])
+    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / n as f64;
+    let rows: Vec<f64> = (0..n).map(|i| mean(&mut k.row(i).iter().copied())).collect();
+    let columns: Vec<f64> = (0..n).map(|j| mean(&mut k.column(j).into_iter())).collect();
+    let all = mean(&mut rows.iter().copied());
+    Matrix::from_fn(n, n, |i, j| k[(i, j)] - columns[j] - rows[i] + all)
 }
 
 /// A·B by three loops.
