@@ -91,8 +91,8 @@ fn landmarks_give_the_textbook_nystrom() {
     let approximate = reference::product(&turned, &back);
     let slow = reference::eigen(&reference::centred(&approximate)).0;
     let model = settings().low_rank(LowRank::samples(chosen.clone())).fit(x.clone()).unwrap();
-    for j in 0..K {
-        assert!((model.eigenvalues()[j] / slow[j] - 1.0).abs() < 1e-8);
+    for (value, slow) in model.eigenvalues().iter().zip(&slow) {
+        assert!((value / slow - 1.0).abs() < 1e-8);
     }
     let left: f64 = (0..150).map(|i| gram[(i, i)] - approximate[(i, i)]).sum();
     assert!((model.certificate().bounds.residual_trace.unwrap() - left).abs() < 1e-8);
@@ -297,9 +297,9 @@ fn one_exact_pass_certifies_and_more_refine() {
         for (i, interval) in certificate.intervals.iter().enumerate() {
             assert!(exact.iter().any(|v| interval.low <= *v && *v <= interval.high), "{i}");
         }
-        for i in 0..certificate.bounds.n_certified {
-            let interval = certificate.intervals[i];
-            assert!(interval.low <= exact[i] * (1.0 + 1e-9) && exact[i] <= interval.high * (1.0 + 1e-9));
+        for (interval, value) in certificate.intervals.iter().zip(&exact).take(certificate.bounds.n_certified)
+        {
+            assert!(interval.low <= value * (1.0 + 1e-9) && *value <= interval.high * (1.0 + 1e-9));
         }
         let explained = certificate.bounds.explained.unwrap();
         let best = exact[..K].iter().sum::<f64>() / total;

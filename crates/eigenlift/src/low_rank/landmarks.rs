@@ -160,7 +160,7 @@ impl LandmarkFeatures {
     /// Moments of features from moments of kernel values k(Z, x), whose field for the residual trace holds Σ k(x,x), (K34).
     ///
     /// Why: it leaves out the triangular solve for every row, half of the work. Numerics: errors grow by ‖L⁻¹‖².
-    pub(crate) fn from_kernel_moments(&self, raw: &Partial) -> Partial {
+    pub(crate) fn moments_from_kernel(&self, raw: &Partial) -> Partial {
         let solve = |rows: &mut Matrix<f64>| {
             rows.view_mut().row_chunks(STEP).into_par_iter().for_each(|piece| self.solve(piece));
         };

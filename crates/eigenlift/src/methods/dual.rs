@@ -219,10 +219,9 @@ pub(super) fn centred_product(
     let (row_means, grand_mean) = (&summary.row_means, summary.grand_mean);
     let ones = Matrix::from_fn(n, 2, |i, j| if j == 0 { 1.0 } else { row_means[i] });
     let along = inner(ones.view(), u.view());
-    for i in 0..n {
-        let r = row_means[i];
-        let row = product.view_mut();
-        { row }.row_mut(i).iter_mut().enumerate().for_each(|(j, p)| {
+    for (i, r) in row_means.iter().enumerate() {
+        let mut rows = product.view_mut();
+        rows.row_mut(i).iter_mut().enumerate().for_each(|(j, p)| {
             *p += (grand_mean - r) * along[(0, j)] - along[(1, j)];
         });
     }

@@ -236,7 +236,7 @@ pub(crate) fn accumulate(
             continue;
         }
         if let Some(map) = through {
-            engine.run(&mut || sum.partial = map.from_kernel_moments(&sum.partial));
+            engine.run(&mut || sum.partial = map.moments_from_kernel(&sum.partial));
         }
         return Ok(sum);
     }
@@ -291,8 +291,8 @@ fn residuals_over_samples(scatter: &Matrix<f64>, axes: &Matrix<f64>, values: &[f
     let mut rest = Matrix::zeros(axes.n_rows(), axes.n_cols());
     combine(rest.view_mut(), Onto::Replace, 1.0, scatter.view(), axes.view());
     for i in 0..axes.n_rows() {
-        let row = rest.view_mut();
-        { row }.row_mut(i).iter_mut().zip(axes.row(i)).zip(values).for_each(|((r, w), v)| *r -= v * w);
+        let mut rows = rest.view_mut();
+        rows.row_mut(i).iter_mut().zip(axes.row(i)).zip(values).for_each(|((r, w), v)| *r -= v * w);
     }
     let mut product = Matrix::zeros(axes.n_rows(), axes.n_cols());
     combine(product.view_mut(), Onto::Replace, 1.0, scatter.view(), rest.view());
