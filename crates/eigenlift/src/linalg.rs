@@ -84,6 +84,15 @@ pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Facto
     }
 }
 
+/// The sum of blocks, in their order.
+fn added_up(blocks: &[Matrix<f64>], p: usize, q: usize) -> Matrix<f64> {
+    let mut total = Matrix::zeros(p, q);
+    for block in blocks {
+        total.as_mut_slice().iter_mut().zip(block.as_slice()).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
 /// AᵀB for two tall matrices.
 ///
 /// Cost: 2·n·p·q flops; memory one p × q block for each 512 rows.
@@ -101,11 +110,7 @@ pub(crate) fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
             out
         })
         .collect();
-    let mut total = Matrix::zeros(p, q);
-    for piece in &partial {
-        total.as_mut_slice().iter_mut().zip(piece.as_slice()).for_each(|(t, x)| *t += x);
-    }
-    total
+    added_up(&partial, p, q)
 }
 
 /// out ← scale·A·S or out ← out + scale·A·S for a tall A and a small S.
@@ -229,11 +234,7 @@ pub(crate) fn inner_single(a: MatRef<'_, f32>, b: MatRef<'_, f64>) -> Matrix<f64
             out
         })
         .collect();
-    let mut total = Matrix::zeros(p, q);
-    for piece in &partial {
-        total.as_mut_slice().iter_mut().zip(piece.as_slice()).for_each(|(t, x)| *t += x);
-    }
-    total
+    added_up(&partial, p, q)
 }
 
 /// out ← out + A·S for a tall A stored in single precision and a small S; products and sums are in double precision.

@@ -123,7 +123,10 @@ fn rank_auto_adds_landmarks_until_the_share_holds() {
     }
     // A share below rounding ends too.
     let tiny = settings().low_rank(LowRank::pivoted(Rank::UntilShare(1e-16))).fit(x.clone());
-    assert!(matches!(tiny, Err(Error::NotReached { .. }) | Ok(_)), "{tiny:?}");
+    match tiny {
+        Ok(model) => assert!(model.certificate().bounds.residual_share.unwrap() <= 1e-16),
+        Err(error) => assert!(matches!(error, Error::NotReached { .. }), "{error}"),
+    }
     let narrow = KernelPca::new(2).kernel("rbf(gamma=50)".parse().unwrap());
     let limited = narrow.low_rank(LowRank::pivoted(Rank::UntilShare(0.001))).memory_limit(3 << 20);
     match limited.fit(x) {
@@ -442,4 +445,31 @@ fn a_kernel_that_is_no_kernel_gets_no_proof() {
     assert!(model.warnings().iter().any(|w| w.contains("not known to be positive semi-definite")));
     let both = settings().solver(Solver::Dense).low_rank(LowRank::pivoted(Rank::Exactly(5))).fit(x);
     assert!(both.unwrap_err().to_string().contains("together with low rank"));
+}
+
+#[test]
+fn landmarks_of_another_width_are_refused_however_many_rows_there_are() {
+    // The larger of the two goes by moments of kernel values.
+    for n in [300, 40_000] {
+        let x = problems::mixture(n, 3, 16);
+        let narrow = Matrix::from_fn(260, 2, |i, j| x[(i, j)]);
+        let message = settings().low_rank(LowRank::landmarks(narrow)).fit(x).unwrap_err().to_string();
+        assert!(message.contains("rows of 3 columns") && message.contains("landmarks have 2"), "{message}");
+    }
+}
+
+#[test]
+fn a_multiple_of_a_kernel_scales_eigenvalues_and_nothing_else() {
+    // Landmarks close to each other, so that rounding grows on the way to features.
+    let mut x = problems::mixture(400, 4, 17);
+    (0..60).for_each(|i| (0..4).for_each(|j| x[(2 * i + 1, j)] = x[(2 * i, j)] + 1e-4 * (j + 1) as f64));
+    let chosen: Vec<usize> = (0..100).collect();
+    let fit = |kernel: &str| {
+        let way = LowRank::samples(chosen.clone());
+        KernelPca::new(3).kernel(kernel.parse().unwrap()).low_rank(way).fit(x.clone()).unwrap()
+    };
+    let (one, many) = (fit("rbf(gamma=0.03)"), fit("1000000*rbf(gamma=0.03)"));
+    for (a, b) in one.eigenvalues().iter().zip(many.eigenvalues()) {
+        assert!((b / a / 1e6 - 1.0).abs() < 1e-6, "{a} {b}");
+    }
 }

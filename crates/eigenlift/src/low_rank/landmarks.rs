@@ -140,6 +140,12 @@ impl LandmarkFeatures {
         self.amplification
     }
 
+    /// ‖L⁻¹‖² times the largest k(z,z): the same for any multiple of the kernel.
+    pub(crate) fn condition(&self) -> f64 {
+        let own = (0..self.dimension()).map(|i| dot(self.root.row(i), self.root.row(i)));
+        self.amplification * own.fold(0.0, f64::max)
+    }
+
     fn estimate_amplification(&self) -> f64 {
         let m = self.dimension();
         let mut v = Matrix::from_fn(m, 1, |i, _| 1.0 + (i as f64).sin());
@@ -176,31 +182,15 @@ impl LandmarkFeatures {
         first_row: usize,
         watch: &Watch,
     ) -> Result<(Matrix<f64>, f64)> {
-        let mut values = Matrix::zeros(x.n_rows(), self.dimension());
-        let pieces: Vec<Result<f64>> = values
-            .view_mut()
-            .row_chunks(PIECE_ROWS)
-            .into_par_iter()
-            .enumerate()
-            .with_max_len(1)
-            .map(|(piece, mut out)| {
-                watch.check()?;
-                let from = piece * PIECE_ROWS;
-                let rows = x.rows(from..from + out.n_rows());
-                let diagonal = self.compare(rows, first_row + from, out.reborrow());
-                for (i, own) in diagonal.iter().enumerate() {
-                    if !(own + out.row_mut(i).iter().sum::<f64>()).is_finite() {
-                        return Err(not_finite(first_row + from + i));
-                    }
+        let (values, traces) = self.pieces(x, first_row, watch, |out, diagonal, first| {
+            for (i, own) in diagonal.iter().enumerate() {
+                if !(own + out.row_mut(i).iter().sum::<f64>()).is_finite() {
+                    return Err(not_finite(first + i));
                 }
-                Ok(diagonal.iter().sum())
-            })
-            .collect();
-        let mut trace = 0.0;
-        for piece in pieces {
-            trace += piece?;
-        }
-        Ok((values, trace))
+            }
+            Ok(diagonal.iter().sum::<f64>())
+        })?;
+        Ok((values, traces.iter().sum()))
     }
 
     /// Features of rows; `first_row` is the place of the first among all rows, which a Gram matrix needs to know its diagonal.
@@ -210,6 +200,29 @@ impl LandmarkFeatures {
     /// # Errors
     /// When rows have another number of columns than the landmarks, when values are not finite, and on cancellation.
     pub fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        // What rounding of kernel values can do to ‖φ̂(x)‖², as a share of k(x,x).
+        let slack = NOT_VALID + 64.0 * self.unit_roundoff() * self.condition() * self.dimension() as f64;
+        let (features, found) = self.pieces(x, first_row, watch, |out, diagonal, first| {
+            self.solve(out.reborrow());
+            left_out(out.as_ref(), diagonal, first, slack)
+        })?;
+        let (mut residuals, mut trace) = (Vec::with_capacity(x.n_rows()), 0.0);
+        for (left, sum) in found {
+            residuals.extend(left);
+            trace += sum;
+        }
+        Ok(FeatureRows { features, residuals, trace })
+    }
+
+    /// k(x, Z) of rows, a piece for each thread at a time; `work` is given a piece, its k(x,x) and the place of its first row,
+    /// and may change the piece. Returns all pieces and what `work` gave for each, in order.
+    fn pieces<R: Send>(
+        &self,
+        x: AnyPoints<'_>,
+        first_row: usize,
+        watch: &Watch,
+        work: impl Fn(&mut MatMut<'_, f64>, &[f64], usize) -> Result<R> + Sync,
+    ) -> Result<(Matrix<f64>, Vec<R>)> {
         if x.n_cols() != self.against.n_cols() {
             return Err(Error::data(
                 format!("rows of {} columns", x.n_cols()),
@@ -217,11 +230,8 @@ impl LandmarkFeatures {
                 "Give the same columns, in the same order, as in the landmarks",
             ));
         }
-        let (n, m) = (x.n_rows(), self.dimension());
-        let mut features = Matrix::zeros(n, m);
-        // What rounding of kernel values can do to ‖φ̂(x)‖².
-        let slack = 64.0 * self.unit_roundoff() * self.amplification() * m as f64;
-        let pieces: Vec<Result<(Vec<f64>, f64)>> = features
+        let mut all = Matrix::zeros(x.n_rows(), self.dimension());
+        let found: Vec<Result<R>> = all
             .view_mut()
             .row_chunks(PIECE_ROWS)
             .into_par_iter()
@@ -232,17 +242,10 @@ impl LandmarkFeatures {
                 let from = piece * PIECE_ROWS;
                 let rows = x.rows(from..from + out.n_rows());
                 let diagonal = self.compare(rows, first_row + from, out.reborrow());
-                self.solve(out.reborrow());
-                left_out(out.as_ref(), &diagonal, first_row + from, slack)
+                work(&mut out, &diagonal, first_row + from)
             })
             .collect();
-        let (mut residuals, mut trace) = (Vec::with_capacity(n), 0.0);
-        for piece in pieces {
-            let (left, sum) = piece?;
-            residuals.extend(left);
-            trace += sum;
-        }
-        Ok(FeatureRows { features, residuals, trace })
+        Ok((all, found.into_iter().collect::<Result<Vec<R>>>()?))
     }
 
     /// Relative rounding error of a kernel value.
@@ -353,7 +356,7 @@ fn left_out(
         if !(own - square).is_finite() {
             return Err(not_finite(first_row + i));
         }
-        if own - square < -(NOT_VALID * own.abs() + slack) {
+        if own - square < -slack * own.abs() {
             return Err(Error::kernel(
                 format!(
                     "row {} has k(x,x) = {own:.4e}, less than the {square:.4e} that the landmarks account for",

@@ -91,7 +91,7 @@ impl Features {
         let Self::Landmarks(map) = self else { return None };
         let m = map.dimension();
         let worth = n.saturating_mul(m).saturating_mul(m) > WORTH_FLOPS;
-        let safe = || 4.0 * f64::EPSILON * map.amplification() * m as f64 <= MOMENT_ROUNDING;
+        let safe = || 4.0 * f64::EPSILON * map.condition() * m as f64 <= MOMENT_ROUNDING;
         (worth && self.known_valid() && safe()).then_some(map)
     }
 

@@ -193,9 +193,8 @@ pub(crate) fn plan_of_stream(
 fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     let (n, d) = (request.n_samples, request.n_features);
     let k = request.n_components.min(n.saturating_sub(1)).max(1);
-    let mut reasons = Vec::new();
     let (allowed, why) = allowance(request.memory_limit, engine);
-    reasons.push(why);
+    let mut reasons = vec![why];
     let dense_fits = dense_bytes(n) <= u128::from(allowed);
     let solver = choose_solver(request, n, k, dense_fits, &mut reasons);
     let basis = basis_columns(n, k);
