@@ -1,5 +1,9 @@
 //! Count, mean and scatter of feature rows: partial results that can be merged and taken out again.
 
+mod triangle;
+
+pub use triangle::Triangle;
+
 use crate::error::{Error, Result};
 use crate::linalg::{Factor, Onto, column_means, gemm, shift_columns};
 use crate::matrix::{MatRef, Matrix};
@@ -10,7 +14,7 @@ const SCATTER_COLUMNS: usize = 192;
 /// Share of the scatter that must be left after rows are taken out: below it fewer than six digits would remain.
 const LEAST_LEFT: f64 = 1e-10;
 
-/// What a set of feature rows f leaves behind, (K33): their number, mean and scatter M₂ = Σ(f − mean)(f − mean)ᵀ, and the
+/// What a set of feature rows f leaves behind, (K33), (P9): their number, mean and scatter M₂ = Σ(f − mean)(f − mean)ᵀ, and the
 /// trace τ of what the features do not hold.
 ///
 /// Two of them merge into that of both sets (Chan's formula), and one can be taken out of a larger one exactly. So rows may
@@ -29,6 +33,7 @@ const LEAST_LEFT: f64 = 1e-10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
     count: u64,
+    weight: f64,
     mean: Vec<f64>,
     scatter: Matrix<f64>,
     residual_trace: f64,
@@ -39,6 +44,7 @@ impl Partial {
     pub fn empty(dimension: usize) -> Self {
         Self {
             count: 0,
+            weight: 0.0,
             mean: vec![0.0; dimension],
             scatter: Matrix::zeros(dimension, dimension),
             residual_trace: 0.0,
@@ -57,7 +63,26 @@ impl Partial {
         let mean = column_means(rows.view());
         let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
         shift_columns(rows.view_mut(), &shift);
-        Self { count: rows.n_rows() as u64, mean, scatter: scatter(rows.view()), residual_trace }
+        let count = rows.n_rows();
+        Self {
+            count: count as u64,
+            weight: count as f64,
+            mean,
+            scatter: scatter(rows.view()),
+            residual_trace,
+        }
+    }
+
+    /// Of rows that count as often as their weights say, (P1), (P2); the rows are overwritten.
+    pub(crate) fn of_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -> Self {
+        let (mean, weight) = center_weighted(rows, weights);
+        let count = rows.n_rows() as u64;
+        Self { count, weight, mean, scatter: scatter(rows.view()), residual_trace: 0.0 }
+    }
+
+    /// From sums that were found elsewhere.
+    pub(crate) fn from_parts(count: u64, weight: f64, mean: Vec<f64>, scatter: Matrix<f64>) -> Self {
+        Self { count, weight, mean, scatter, residual_trace: 0.0 }
     }
 
     /// Of the rows after a linear map f ↦ Sf, given as what it does to the rows of a matrix: R ↦ R·Sᵀ.
@@ -70,7 +95,7 @@ impl Partial {
         apply(&mut whole);
         let m = whole.n_rows();
         let scatter = Matrix::from_fn(m, m, |i, j| 0.5 * (whole[(i, j)] + whole[(j, i)]));
-        Self { count: self.count, mean: mean.into_vec(), scatter, residual_trace: self.residual_trace }
+        Self { mean: mean.into_vec(), scatter, ..*self }
     }
 
     /// The same with another residual trace.
@@ -81,6 +106,11 @@ impl Partial {
     /// Number of rows.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Sum of the weights of the rows; their number when they have none.
+    pub fn weight(&self) -> f64 {
+        self.weight
     }
 
     /// Number of features.
@@ -120,13 +150,14 @@ impl Partial {
         if other.count == 0 {
             return Ok(());
         }
-        let (a, b) = (self.count as f64, other.count as f64);
-        let total = a + b;
+        let (a, b) = (self.weight, other.weight);
+        let total = (a + b).max(f64::MIN_POSITIVE);
         let delta: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
         self.add(&other.scatter, 1.0, &delta, a * b / total);
         self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * b / total);
         self.residual_trace += other.residual_trace;
         self.count += other.count;
+        self.weight += other.weight;
         Ok(())
     }
 
@@ -152,14 +183,22 @@ impl Partial {
         }
         let before = self.trace();
         let mut rest = self.clone();
-        let (total, b) = (self.count as f64, other.count as f64);
+        let (total, b) = (self.weight, other.weight);
         let a = total - b;
+        if a <= 0.0 {
+            return Err(Error::data(
+                format!("rows of weight {b} to take out of {total}"),
+                "some weight must remain",
+                "Fit the remaining rows anew",
+            ));
+        }
         let mean = self.mean.iter().zip(&other.mean).map(|(all, out)| all + (all - out) * b / a);
         rest.mean = mean.collect();
         let delta: Vec<f64> = other.mean.iter().zip(&rest.mean).map(|(theirs, own)| theirs - own).collect();
         rest.add(&other.scatter, -1.0, &delta, -a * b / total);
         rest.residual_trace = (self.residual_trace - other.residual_trace).max(0.0);
         rest.count -= other.count;
+        rest.weight = a;
         if rest.trace() < LEAST_LEFT * before {
             return Err(Error::data(
                 format!("rows that hold all but {:.1e} of the scatter", (rest.trace() / before).max(0.0)),
@@ -207,6 +246,29 @@ impl Partial {
             }
         });
     }
+}
+
+/// Takes the weighted mean out of the rows and multiplies each by the root of its weight. Gives mean and sum of weights.
+pub(crate) fn center_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -> (Vec<f64>, f64) {
+    let n = rows.n_rows();
+    let Some(weights) = weights else {
+        let mean = column_means(rows.view());
+        let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
+        shift_columns(rows.view_mut(), &shift);
+        return (mean, n as f64);
+    };
+    let weight: f64 = weights.iter().sum();
+    let mut mean = vec![0.0; rows.n_cols()];
+    for (i, w) in weights.iter().enumerate() {
+        mean.iter_mut().zip(rows.row(i)).for_each(|(m, x)| *m += w * x);
+    }
+    mean.iter_mut().for_each(|m| *m /= weight.max(f64::MIN_POSITIVE));
+    let mut view = rows.view_mut();
+    for (i, w) in weights.iter().enumerate() {
+        let root = w.sqrt();
+        view.row_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x = root * (*x - m));
+    }
+    (mean, weight)
 }
 
 /// out ← AᵀA, the part between the two halves of the columns once.

@@ -1,6 +1,7 @@
 //! Samples: rows of numbers, dense or sparse, owned or borrowed.
 
 mod builtin;
+mod centred;
 mod csr;
 mod points;
 mod samples;
@@ -8,6 +9,7 @@ mod source;
 mod synthetic;
 
 pub use builtin::{Dataset, digits, iris, worked_example};
+pub(crate) use centred::CentredRows;
 pub use csr::{Csr, CsrRef};
 pub use points::{AnyPoints, Points};
 pub use samples::{AnySamples, Samples, SharedBuffer};

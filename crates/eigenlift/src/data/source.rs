@@ -4,7 +4,7 @@ use super::points::AnyPoints;
 use crate::error::Result;
 
 /// Rows that can be read from the first to the last, a piece at a time, as often as needed.
-pub trait RowSource {
+pub trait RowSource: Send {
     /// Number of columns.
     fn n_cols(&self) -> usize;
 

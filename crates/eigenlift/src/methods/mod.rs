@@ -1,5 +1,6 @@
 //! Methods: recipes over the stages above.
 
+mod any;
 mod approximate;
 mod certify;
 mod compare;
@@ -7,13 +8,16 @@ mod dual;
 mod fitted;
 mod kernel_pca;
 mod mercer;
+pub mod pca;
 mod primal;
 mod saved;
 mod schedule;
 mod stream;
 
+pub use any::{AnyModel, Fitted};
 pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;
 pub use kernel_pca::KernelPca;
 pub use mercer::{MercerReport, Verdict, mercer_check};
+pub use pca::{FittedPca, FittedWhitening, Pca, PcaStream, Whitening, WhiteningMethod};
 pub use stream::KernelPcaStream;

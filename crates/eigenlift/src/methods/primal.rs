@@ -300,6 +300,36 @@ fn residuals_over_samples(scatter: &Matrix<f64>, axes: &Matrix<f64>, values: &[f
     values.iter().enumerate().map(|(j, v)| (squares[(j, j)].max(0.0) / v).sqrt()).collect()
 }
 
+/// Eigenpairs of a symmetric positive semi-definite matrix with the k largest eigenvalues, and its Frobenius norm. Residuals
+/// are estimates.
+///
+/// Cost: 9m³ flops for small m or many pairs, about 100·m²k otherwise.
+pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Result<(EigenPairs, f64)> {
+    let m = a.n_rows();
+    let how = SolveOptions {
+        deflate: None,
+        start: None,
+        sketch: None,
+        tolerance: AXIS_TOLERANCE,
+        norm_bound: a.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),
+        max_passes: MOST_STEPS,
+        verify: false,
+        seed: 0,
+        watch,
+    };
+    let operator = Explicit(a);
+    let direct = || Dense { by_magnitude: false }.largest(&operator, k.min(m), &how);
+    let pairs = if m <= DENSE_FEATURES || k.saturating_mul(5) >= m {
+        direct()?
+    } else {
+        match Davidson.largest(&operator, k, &how) {
+            Err(Error::NotConverged { .. }) => direct()?,
+            other => other?,
+        }
+    };
+    Ok((pairs, how.norm_bound))
+}
+
 /// Eigenvectors of the scatter matrix M₂, and the projection on them, (K34).
 ///
 /// Cost: 9m³ flops for few features, about 100·m²k for many.
@@ -313,27 +343,7 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
             "Give more rows",
         ));
     }
-    let how = SolveOptions {
-        deflate: None,
-        start: None,
-        sketch: None,
-        tolerance: AXIS_TOLERANCE,
-        norm_bound: partial.scatter().as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),
-        max_passes: MOST_STEPS,
-        verify: false,
-        seed: 0,
-        watch,
-    };
-    let operator = Explicit(partial.scatter());
-    let direct = || Dense { by_magnitude: false }.largest(&operator, k.min(m), &how);
-    let pairs = if m <= DENSE_FEATURES || k.saturating_mul(5) >= m {
-        direct()?
-    } else {
-        match Davidson.largest(&operator, k, &how) {
-            Err(Error::NotConverged { .. }) => direct()?,
-            other => other?,
-        }
-    };
+    let (pairs, norm) = leading_eigenpairs(partial.scatter(), k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
     let rounding = features.rounding(sum, largest);
     let threshold = rank_threshold(m, largest, sum.trace, f64::EPSILON / 2.0);
@@ -350,6 +360,6 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
     let values = pairs.values[..rank].to_vec();
     let residuals = residuals_over_samples(partial.scatter(), &axes, &values);
     let projection = features.projection(&axes, partial.mean());
-    let squared_norm = how.norm_bound * how.norm_bound;
+    let squared_norm = norm * norm;
     Ok(Axes { values, next, rounding, residuals, squared_norm, all: pairs.all, projection })
 }

@@ -2,22 +2,23 @@
 
 use super::FittedKernelPca;
 use crate::data::{AnySamples, Csr, Points, Samples};
-use crate::eigen::{Certificate, Indefinite, Interval};
+use crate::eigen::{Bounds, Certificate, Indefinite, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::model::{
-    Array, FORMAT_VERSION, Header, Lift, ModelReader, Number, Numbers, Projection, Route, save, shown, write,
+    Array, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown, write,
 };
 use crate::real::Real;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The method's name in a model file.
-const METHOD: &str = "kpca";
+pub(super) const KERNEL_PCA: &str = "kpca";
 /// What to do about a file that no version of eigenlift wrote.
 const SAVE_AGAIN: &str = "Save the model again with eigenlift";
 /// Rounding allowed between a number written in words and the same number in an array.
@@ -36,6 +37,26 @@ const CENTERED_TRACE: &str = "centered_trace";
 const ROUNDING: &str = "rounding";
 /// Arrays that every model has.
 const ALWAYS: [&str; 7] = [CENTERED_TRACE, COEFFICIENTS, EIGENVALUES, INTERVALS, OFFSET, RESIDUALS, ROUNDING];
+
+/// What the header says of a kernel PCA.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Record {
+    /// The kernel with every parameter known.
+    kernel: String,
+    /// tr(K_c): the total variance in feature space times n. The array of that name holds every bit of it.
+    centered_trace: f64,
+    /// Bound on the rounding error behind the certificate. The array of that name holds every bit of it.
+    rounding: f64,
+    /// What is known about all eigenvalues together.
+    #[serde(default)]
+    bounds: Bounds,
+    /// Groups of components that are determined only as a subspace, see [`crate::eigen::Certificate::ties`].
+    ties: Vec<(usize, usize)>,
+    /// What the solve took.
+    stats: SolveStats,
+    /// What was decided and why.
+    plan: Plan,
+}
 
 impl FittedKernelPca {
     /// Saves the model. The file appears under its name only when it is complete; an older one is then replaced.
@@ -93,7 +114,7 @@ impl FittedKernelPca {
     fn header(&self) -> Result<Header> {
         let lift = &self.projection.lift;
         let kernel = match lift {
-            Lift::Precomputed { .. } => KernelSpec::Precomputed.to_string(),
+            Lift::Precomputed { .. } | Lift::Rows { .. } => KernelSpec::Precomputed.to_string(),
             Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => match kernel.spec() {
                 Some(spec) => spec.to_string(),
                 None => {
@@ -105,29 +126,27 @@ impl FittedKernelPca {
                 }
             },
         };
-        let header = Header {
-            format_version: FORMAT_VERSION,
-            eigenlift_version: env!("CARGO_PKG_VERSION").into(),
-            method: METHOD.into(),
+        let record = Record {
             kernel,
-            precision: self.plan.precision.clone(),
-            n_samples: self.n_samples(),
-            n_features: lift.n_features(),
-            n_components: self.n_components(),
-            column_names: self.column_names.clone(),
             centered_trace: self.centered_trace,
             rounding: self.certificate.rounding,
             bounds: self.certificate.bounds,
             ties: self.certificate.ties.clone(),
             stats: self.stats,
-            warnings: self.warnings.clone(),
             plan: self.plan.clone(),
-            sha256: String::new(),
-            arrays: Vec::new(),
-            header_sha256: String::new(),
+        };
+        let header = Header {
+            precision: self.plan.precision.clone(),
+            n_samples: self.n_samples(),
+            n_features: lift.n_features(),
+            n_components: self.n_components(),
+            column_names: self.column_names.clone(),
+            warnings: self.warnings.clone(),
+            record: Header::record_of(&record)?,
+            ..Header::of_method(KERNEL_PCA)
         };
         // Nothing is written that could not be read again.
-        check_header(&header)?;
+        check_header(&header, &record)?;
         check_eigenvalues(&self.eigenvalues, self.plan.repair)?;
         Ok(header)
     }
@@ -138,7 +157,7 @@ impl FittedKernelPca {
         let Projection { lift, coefficients, offset } = &self.projection;
         let bounds = self.certificate.intervals.iter().flat_map(|i| [i.low, i.high]).collect();
         let mut arrays = match lift {
-            Lift::Precomputed { .. } | Lift::Features { .. } => Vec::new(),
+            Lift::Precomputed { .. } | Lift::Features { .. } | Lift::Rows { .. } => Vec::new(),
             Lift::Kernel { samples: AnySamples::F32(x), .. } => sample_arrays(x.points(), Numbers::F32),
             Lift::Kernel { samples: AnySamples::F64(x), .. } => sample_arrays(x.points(), Numbers::F64),
         };
@@ -186,24 +205,20 @@ fn sample_arrays<'a, T: Real>(
 /// The model from a file whose layout and header are sound.
 fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     let header = file.header().clone();
-    if header.method != METHOD {
-        return Err(Error::model(
-            format!("a model of the method {}", shown(&header.method)),
-            format!("here a model of the method {METHOD} is read"),
-            "Give a kernel PCA model, or use a version of eigenlift that knows the method",
-        ));
-    }
+    header.check_method(KERNEL_PCA)?;
     file.verify()?;
-    check_header(&header)?;
-    let (rows, k) = (lift_rows(&header), header.n_components);
-    let lift = read_lift(file, &header)?;
+    let record: Record = header.read_record()?;
+    check_header(&header, &record)?;
+    let (rows, k) = (lift_rows(&header, &record), header.n_components);
+    let lift = read_lift(file, &header, &record)?;
     let coefficients = Matrix::from_vec(file.numbers(COEFFICIENTS, &[rows, k])?, rows, k)?;
     let offset = file.numbers(OFFSET, &[k])?;
     let eigenvalues: Vec<f64> = file.numbers(EIGENVALUES, &[k])?;
-    check_eigenvalues(&eigenvalues, header.plan.repair)?;
-    let centered_trace = read_scalar(file, CENTERED_TRACE, header.centered_trace)?;
-    let certificate = read_certificate(file, &header)?;
-    let Header { plan, stats, warnings, column_names, .. } = header;
+    check_eigenvalues(&eigenvalues, record.plan.repair)?;
+    let centered_trace = read_scalar(file, CENTERED_TRACE, record.centered_trace)?;
+    let certificate = read_certificate(file, &header, &record)?;
+    let Record { plan, stats, .. } = record;
+    let Header { warnings, column_names, .. } = header;
     Ok(FittedKernelPca {
         projection: Projection { lift, coefficients, offset },
         eigenvalues,
@@ -219,17 +234,18 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
 }
 
 /// Coordinates of the lift: samples, landmarks or features.
-fn lift_rows(header: &Header) -> usize {
-    match header.plan.route {
+fn lift_rows(header: &Header, record: &Record) -> usize {
+    match record.plan.route {
         Route::Dual => header.n_samples,
-        Route::LowRank if header.kernel == KernelSpec::Precomputed.to_string() => header.n_samples,
-        Route::Primal | Route::LowRank => header.plan.rank,
+        Route::LowRank if record.kernel == KernelSpec::Precomputed.to_string() => header.n_samples,
+        Route::Primal | Route::LowRank => record.plan.rank,
     }
 }
 
 /// Refuses counts that no fit gives, and words that contradict each other.
-fn check_header(header: &Header) -> Result<()> {
-    let Header { n_samples: n, n_features: d, n_components: k, plan, .. } = header;
+fn check_header(header: &Header, record: &Record) -> Result<()> {
+    let Header { n_samples: n, n_features: d, n_components: k, .. } = header;
+    let plan = &record.plan;
     let (n, d, k) = (*n, *d, *k);
     let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
     if n < 2 || d == 0 || k == 0 || k >= n {
@@ -250,33 +266,22 @@ fn check_header(header: &Header) -> Result<()> {
             format!("a plan for {planned} in a model of {k} components of {n} samples with {d} features");
         return bad(found, "the plan and the model must agree");
     }
-    if plan.kernel != header.kernel {
+    if plan.kernel != record.kernel {
         let found =
-            format!("a plan for the kernel {} in a model of {}", shown(&plan.kernel), shown(&header.kernel));
+            format!("a plan for the kernel {} in a model of {}", shown(&plan.kernel), shown(&record.kernel));
         return bad(found, "the plan and the model must agree");
     }
-    if plan.precision != header.precision || !["f32", "f64"].contains(&&*header.precision) {
+    if plan.precision != header.precision {
         let found = format!("precision {} planned as {}", shown(&header.precision), shown(&plan.precision));
-        return bad(found, "it must be f32 or f64 and as planned");
-    }
-    if !header.column_names.is_empty() && header.column_names.len() != d {
-        let found = format!("{} column names for {d} features", header.column_names.len());
-        return bad(found, "there must be one for each, or none");
+        return bad(found, "it must be as planned");
     }
     if let Some((first, last)) =
-        header.ties.iter().find(|(first, last)| *first >= k || last <= first || *last > n)
+        record.ties.iter().find(|(first, last)| *first >= k || last <= first || *last > n)
     {
         let found = format!("components {first} to {last} named as tied (counted from 0)");
         return bad(found, &format!("there are {k} components"));
     }
-    let written = [&header.eigenlift_version, &header.kernel, &plan.engine];
-    let mut texts = written.into_iter().chain(&header.warnings).chain(&plan.reasons);
-    match texts.find(|text| text.contains(char::is_control)) {
-        Some(text) => {
-            bad(format!("the text \"{}\" in the header", shown(text)), "it must not hold control characters")
-        }
-        None => Ok(()),
-    }
+    header.check_words(plan.reasons.iter().chain([&record.kernel, &plan.engine]))
 }
 
 /// Whatever was wrong, it is the model file that is wrong.
@@ -289,9 +294,9 @@ fn in_model(what: &str) -> impl Fn(Error) -> Error {
     }
 }
 
-fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
+fn read_lift(file: &mut ModelReader<'_>, header: &Header, record: &Record) -> Result<Lift> {
     let wrong = in_model("the kernel in the header cannot be used");
-    let spec: KernelSpec = header.kernel.parse().map_err(&wrong)?;
+    let spec: KernelSpec = record.kernel.parse().map_err(&wrong)?;
     if spec.is_precomputed() {
         file.expect_only(&ALWAYS)?;
         if header.n_features != header.n_samples {
@@ -307,28 +312,28 @@ fn read_lift(file: &mut ModelReader<'_>, header: &Header) -> Result<Lift> {
         return Ok(Lift::Precomputed { n_samples: header.n_samples });
     }
     let kernel = Kernel::new(&spec, header.n_features).map_err(&wrong)?;
-    if let Some(map) = read_map(&spec, header).map_err(&wrong)? {
+    if let Some(map) = read_map(&spec, header, &record.plan).map_err(&wrong)? {
         file.expect_only(&ALWAYS)?;
         return Ok(Lift::Features { kernel, map });
     }
     let samples: AnySamples = match &*header.precision {
-        "f32" => read_samples::<f32>(file, header)?.into(),
-        _ => read_samples::<f64>(file, header)?.into(),
+        "f32" => read_samples::<f32>(file, header, lift_rows(header, record))?.into(),
+        _ => read_samples::<f64>(file, header, lift_rows(header, record))?.into(),
     };
     kernel.check_points(samples.points()).map_err(in_model("the samples"))?;
     Ok(Lift::Kernel { kernel, samples })
 }
 
 /// Features are made again from kernel, number and seed; `None` when the lift is by samples or landmarks.
-fn read_map(spec: &KernelSpec, header: &Header) -> Result<Option<FeatureMap>> {
-    let (d, rank, seed) = (header.n_features, header.plan.rank, header.plan.seed);
+fn read_map(spec: &KernelSpec, header: &Header, plan: &Plan) -> Result<Option<FeatureMap>> {
+    let (d, rank, seed) = (header.n_features, plan.rank, plan.seed);
     // Why: a header must not make the reader allocate what the file does not hold.
     let most =
         header.arrays.iter().find(|array| array.name == COEFFICIENTS).and_then(|array| array.shape.first());
-    if header.plan.route == Route::Dual || most != Some(&rank) {
+    if plan.route == Route::Dual || most != Some(&rank) {
         return Ok(None);
     }
-    match (header.plan.route, header.plan.approximation) {
+    match (plan.route, plan.approximation) {
         (Route::Primal, _) => FeatureMap::exact(spec, d, rank).map_or_else(
             || {
                 Err(Error::kernel(
@@ -345,8 +350,12 @@ fn read_map(spec: &KernelSpec, header: &Header) -> Result<Option<FeatureMap>> {
     }
 }
 
-fn read_samples<T: Real + Number>(file: &mut ModelReader<'_>, header: &Header) -> Result<Samples<T>> {
-    let (n, d) = (lift_rows(header), header.n_features);
+fn read_samples<T: Real + Number>(
+    file: &mut ModelReader<'_>,
+    header: &Header,
+    n: usize,
+) -> Result<Samples<T>> {
+    let d = header.n_features;
     let wrong = in_model("the samples");
     if file.header().arrays.iter().all(|array| array.name != SPARSE_OFFSETS) {
         let mut names = ALWAYS.to_vec();
@@ -398,17 +407,17 @@ fn read_scalar(file: &mut ModelReader<'_>, name: &str, words: f64) -> Result<f64
     ))
 }
 
-fn read_certificate(file: &mut ModelReader<'_>, header: &Header) -> Result<Certificate> {
+fn read_certificate(file: &mut ModelReader<'_>, header: &Header, record: &Record) -> Result<Certificate> {
     let k = header.n_components;
     let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
-    let rounding = read_scalar(file, ROUNDING, header.rounding)?;
+    let rounding = read_scalar(file, ROUNDING, record.rounding)?;
     // Either is empty when the fit proved nothing of the kind.
     let some = |name: &str| {
         let array = header.arrays.iter().find(|array| array.name == name);
         if array.is_some_and(|array| array.shape.first() == Some(&0)) { 0 } else { k }
     };
     let (known, enclosed) = (some(RESIDUALS), some(INTERVALS));
-    if known == 0 && header.plan.route == Route::Dual {
+    if known == 0 && record.plan.route == Route::Dual {
         return bad("an exact model without residuals".into(), "every exact fit has them");
     }
     let residuals: Vec<f64> = file.numbers(RESIDUALS, &[known])?;
@@ -425,10 +434,10 @@ fn read_certificate(file: &mut ModelReader<'_>, header: &Header) -> Result<Certi
         let Interval { low, high } = intervals[at];
         return bad(format!("intervals[{at}] runs from {low} to {high}"), "the lower bound comes first");
     }
-    let bounds = header.bounds;
+    let bounds = record.bounds;
     if bounds.n_certified > k {
         let found = format!("{} of {k} components certified", bounds.n_certified);
         return bad(found, "no more can be certified than there are");
     }
-    Ok(Certificate { residuals, intervals, bounds, rounding, ties: header.ties.clone() })
+    Ok(Certificate { residuals, intervals, bounds, rounding, ties: record.ties.clone() })
 }

@@ -251,7 +251,7 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     })
 }
 
-fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
+pub(super) fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {
     match (limit, engine.memory_available()) {
         (Some(limit), _) => {
             (limit, format!("{} of memory are allowed for the work", human_bytes(u128::from(limit))))

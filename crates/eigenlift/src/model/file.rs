@@ -19,10 +19,10 @@ pub(crate) use disk::save;
 pub(crate) use reader::ModelReader;
 pub(crate) use writer::write;
 
-use super::Plan;
-use crate::eigen::{Bounds, SolveStats};
 use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -56,8 +56,6 @@ pub struct Header {
     pub eigenlift_version: String,
     /// The method, such as `kpca`.
     pub method: String,
-    /// The kernel with every parameter known.
-    pub kernel: String,
     /// Precision of the samples, `f32` or `f64`.
     pub precision: String,
     /// Samples the model was fitted on.
@@ -68,21 +66,11 @@ pub struct Header {
     pub n_components: usize,
     /// Names of the input columns; empty when none were given.
     pub column_names: Vec<String>,
-    /// tr(K_c): the total variance in feature space times n. The array of that name holds every bit of it.
-    pub centered_trace: f64,
-    /// Bound on the rounding error behind the certificate. The array of that name holds every bit of it.
-    pub rounding: f64,
-    /// What is known about all eigenvalues together.
-    #[serde(default)]
-    pub bounds: Bounds,
-    /// Groups of components that are determined only as a subspace, see [`crate::eigen::Certificate::ties`].
-    pub ties: Vec<(usize, usize)>,
-    /// What the solve took.
-    pub stats: SolveStats,
     /// Sentences a person should read before using the scores.
     pub warnings: Vec<String>,
-    /// What was decided and why.
-    pub plan: Plan,
+    /// What the method says of itself beside that: its plan, and what was found.
+    #[serde(flatten)]
+    pub record: Map<String, Value>,
     /// SHA-256 over all arrays in the order of their names: for each `name\0dtype\0[shape]\0`, then its bytes.
     pub sha256: String,
     /// The arrays, known from the file's own table when it is read.
@@ -100,6 +88,84 @@ struct Preamble {
 }
 
 impl Header {
+    /// An empty header of a method, written by this version.
+    pub(crate) fn of_method(method: &str) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            eigenlift_version: env!("CARGO_PKG_VERSION").into(),
+            method: method.into(),
+            precision: String::new(),
+            n_samples: 0,
+            n_features: 0,
+            n_components: 0,
+            column_names: Vec::new(),
+            warnings: Vec::new(),
+            record: Map::new(),
+            sha256: String::new(),
+            arrays: Vec::new(),
+            header_sha256: String::new(),
+        }
+    }
+
+    /// Refuses a model of another method.
+    pub(crate) fn check_method(&self, method: &str) -> Result<()> {
+        if self.method == method {
+            return Ok(());
+        }
+        Err(Error::model(
+            format!("a model of the method {}", shown(&self.method)),
+            format!("here a model of the method {method} is read"),
+            format!("Give a {method} model, or use a version of eigenlift that knows the method"),
+        ))
+    }
+
+    /// Refuses what holds for no method: unknown precision, column names that do not fit, and control characters in words.
+    pub(crate) fn check_words<'a>(&'a self, more: impl Iterator<Item = &'a String>) -> Result<()> {
+        let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
+        if !["f32", "f64"].contains(&&*self.precision) {
+            return bad(format!("precision {}", shown(&self.precision)), "it must be f32 or f64");
+        }
+        let (names, d) = (self.column_names.len(), self.n_features);
+        if names != 0 && names != d {
+            return bad(
+                format!("{names} column names for {d} features"),
+                "there must be one for each, or none",
+            );
+        }
+        match [&self.eigenlift_version]
+            .into_iter()
+            .chain(&self.warnings)
+            .chain(more)
+            .find(|t| t.contains(char::is_control))
+        {
+            Some(text) => bad(
+                format!("the text \"{}\" in the header", shown(text)),
+                "it must not hold control characters",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// What the method wrote about itself.
+    ///
+    /// # Errors
+    /// When something is missing or of another kind.
+    pub(crate) fn read_record<R: DeserializeOwned>(&self) -> Result<R> {
+        serde_json::from_value(Value::Object(self.record.clone())).map_err(unreadable)
+    }
+
+    /// What a method says of itself, as a header keeps it.
+    pub(crate) fn record_of(record: &impl Serialize) -> Result<Map<String, Value>> {
+        match serde_json::to_value(record) {
+            Ok(Value::Object(map)) => Ok(map),
+            other => Err(Error::model(
+                format!("what the method says of itself cannot be written as JSON ({other:?})"),
+                "it must have named fields",
+                "Fit the model again",
+            )),
+        }
+    }
+
     /// The header as text, with the checksum of that text in it.
     fn to_text(&self) -> Result<String> {
         let bare = Self { arrays: Vec::new(), header_sha256: String::new(), ..self.clone() };
@@ -117,13 +183,6 @@ impl Header {
 
     /// Reads and checks the text of a header. The version comes first: a newer header may look different.
     fn from_text(text: &str) -> Result<Self> {
-        let unreadable = |e: serde_json::Error| {
-            Error::model(
-                format!("the header cannot be read ({e})"),
-                "it must be JSON with the fields of a model's header",
-                SAVE_AGAIN,
-            )
-        };
         let preamble: Preamble = serde_json::from_str(text).map_err(unreadable)?;
         let (format, writer) = (preamble.format_version, &preamble.eigenlift_version);
         if format > FORMAT_VERSION {
@@ -139,6 +198,14 @@ impl Header {
         check_header_sum(text)?;
         serde_json::from_str(text).map_err(unreadable)
     }
+}
+
+fn unreadable(e: serde_json::Error) -> Error {
+    Error::model(
+        format!("the header cannot be read ({e})"),
+        "it must be JSON with the fields of a model's header",
+        SAVE_AGAIN,
+    )
 }
 
 /// Compares the checksum at the end of a header's text with the text before it.
@@ -200,54 +267,31 @@ pub fn read_header(path: &Path) -> Result<Header> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eigen::Indefinite;
-    use crate::gram::Storage;
-    use crate::model::{Route, Solver};
+
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Record {
+        total: f64,
+        seed: u64,
+        reasons: Vec<String>,
+    }
+
+    fn record() -> Record {
+        Record { total: 0.1 + 0.2, seed: u64::MAX, reasons: vec!["so".into()] }
+    }
 
     /// A header that says something in every field.
     pub(super) fn example() -> Header {
-        let plan = Plan {
-            n_samples: 3,
-            n_features: 2,
-            n_components: 1,
-            kernel: "linear".into(),
-            route: Route::Dual,
-            approximation: None,
-            rank: 0,
-            sample_rows: 0,
-            chunk_rows: 0,
-            precision: "f64".into(),
-            draft: false,
-            storage: Storage::Tiled,
-            solver: Solver::Dense,
-            repair: Indefinite::Clip,
-            sketch_rank: 0,
-            expected_passes: 2,
-            tolerance: 1e-6,
-            seed: u64::MAX,
-            engine: "cpu".into(),
-            threads: 1,
-            bytes_needed: 1,
-            bytes_allowed: 2,
-            reasons: vec!["so".into()],
-        };
         Header {
             format_version: FORMAT_VERSION,
             eigenlift_version: "0.1.0".into(),
             method: "kpca".into(),
-            kernel: "linear".into(),
             precision: "f64".into(),
             n_samples: 3,
             n_features: 2,
             n_components: 1,
             column_names: vec!["a \"quoted\"".into(), "header_sha256".into()],
-            centered_trace: 0.1 + 0.2,
-            rounding: 1e-300,
-            bounds: Bounds::default(),
-            ties: vec![(0, 1)],
-            stats: SolveStats::default(),
             warnings: vec!["ü\u{1F600}".into()],
-            plan,
+            record: Header::record_of(&record()).unwrap(),
             sha256: "00".into(),
             arrays: Vec::new(),
             header_sha256: String::new(),
@@ -260,8 +304,9 @@ mod tests {
         let read = Header::from_text(&text).unwrap();
         assert_eq!(read.header_sha256.len(), 64);
         assert_eq!(read.to_text().unwrap(), text);
-        let blank = Header { header_sha256: String::new(), centered_trace: example().centered_trace, ..read };
+        let blank = Header { header_sha256: String::new(), ..read };
         assert_eq!(blank, example());
+        assert_eq!(blank.read_record::<Record>().unwrap(), record());
         assert!(!text.contains("\"arrays\""), "the table of the file says that");
     }
 

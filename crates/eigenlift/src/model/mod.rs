@@ -8,7 +8,7 @@ pub use file::{ArrayInfo, FORMAT_VERSION, Header, read_header};
 pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Route, Solver};
 
-use crate::data::{AnyPoints, AnySamples};
+use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -37,6 +37,11 @@ pub enum Lift {
         /// f.
         map: FeatureMap,
     },
+    /// x ↦ x − c₀, the row itself minus a centre.
+    Rows {
+        /// c₀.
+        center: Vec<f64>,
+    },
     /// The row holds k(x, X) already, one number for each of the samples.
     Precomputed {
         /// Number of samples.
@@ -50,6 +55,7 @@ impl Lift {
         match self {
             Self::Kernel { samples, .. } => samples.n_cols(),
             Self::Features { map, .. } => map.n_features(),
+            Self::Rows { center } => center.len(),
             Self::Precomputed { n_samples } => *n_samples,
         }
     }
@@ -102,6 +108,15 @@ impl Projection {
             Lift::Features { kernel, map } => {
                 kernel.check_points(x)?;
                 self.combine_pieces(x, out, watch, |piece| map.apply(piece))?;
+            }
+            Lift::Rows { center } => {
+                x.check()?;
+                let a = self.coefficients.view();
+                for (piece, into) in out.view_mut().row_chunks(PIECE_ROWS).into_iter().enumerate() {
+                    let from = piece * PIECE_ROWS;
+                    watch.step("projecting rows", from, x.n_rows())?;
+                    CentredRows::new(x.rows(from..from + into.n_rows()), center).times(a, into);
+                }
             }
             Lift::Precomputed { .. } => {
                 x.check()?;

@@ -1,0 +1,415 @@
+//! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, or passes over rows.
+
+use super::sums::{ColumnMoments, Weighted, scales};
+use crate::data::{CentredRows, RowSource};
+use crate::eigen::{
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, SolveOptions, SolveStats, Whole,
+    fix_signs, rank_threshold,
+};
+use crate::error::{Error, Result};
+use crate::linalg::{column_norms, right_singular};
+use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::methods::primal::leading_eigenpairs;
+use crate::moments::{Partial, Triangle};
+use crate::operator::LinearOperator;
+use crate::progress::Watch;
+use std::sync::{Mutex, PoisonError};
+
+const U: f64 = f64::EPSILON / 2.0;
+/// Passes over rows after which the iteration gives up.
+const MOST_PASSES: usize = 200;
+
+/// Leading axes, before they become a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Axes {
+    /// Rows seen.
+    pub(crate) count: usize,
+    /// Sum of their weights: the n that variances are divided by.
+    pub(crate) weight: f64,
+    pub(crate) mean: Vec<f64>,
+    /// Diagonal of D, when columns were standardised.
+    pub(crate) scale: Option<Vec<f64>>,
+    /// Axes as columns, signs fixed.
+    pub(crate) vectors: Matrix<f64>,
+    /// nλ of the axes.
+    pub(crate) values: Vec<f64>,
+    /// All nλ that are known, those of the axes first.
+    pub(crate) spectrum: Vec<f64>,
+    /// Whether no other direction has variance.
+    pub(crate) is_whole: bool,
+    /// tr M₂ (of standardised columns).
+    pub(crate) trace: f64,
+    pub(crate) certificate: Certificate,
+    pub(crate) stats: SolveStats,
+}
+
+/// What all routes know before they solve.
+struct Known {
+    count: usize,
+    weight: f64,
+    mean: Vec<f64>,
+    scale: Option<Vec<f64>>,
+    trace: f64,
+}
+
+impl Known {
+    /// What the rounding of the mean adds to eigenvalues: (4u‖x̄‖)²n, in standardised columns.
+    fn of_mean(&self) -> f64 {
+        let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
+        let squares: f64 = (0..self.mean.len()).map(|j| size(j).powi(2)).sum();
+        (4.0 * U).powi(2) * self.weight * squares
+    }
+
+    fn refuse_too_few(&self) -> Result<()> {
+        if self.count >= 2 && self.weight > 0.0 {
+            return Ok(());
+        }
+        Err(Error::data(
+            format!("{} row(s) of weight {}", self.count, self.weight),
+            "centring leaves nothing of fewer than 2 rows",
+            "Give more rows",
+        ))
+    }
+
+    /// The axes whose eigenvalue exceeds `threshold`.
+    fn finish(
+        self,
+        mut pairs: EigenPairs,
+        threshold: f64,
+        rounding: f64,
+        square: Option<f64>,
+    ) -> Result<Axes> {
+        let largest = pairs.values.first().copied().unwrap_or(0.0);
+        let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
+        if rank == 0 {
+            return Err(Error::data(
+                format!("rows whose largest variance is {:.1e}", largest.max(0.0) / self.weight),
+                format!("at least one must exceed rounding ({:.1e})", threshold / self.weight),
+                "All rows look the same: check for constant columns",
+            ));
+        }
+        if rank < pairs.values.len() {
+            pairs.next = Some(pairs.values[rank]);
+        }
+        pairs.values.truncate(rank);
+        pairs.residuals.truncate(rank);
+        let mut vectors = pairs.vectors.view().first_columns(rank).to_matrix();
+        fix_signs(&mut vectors);
+        let whole = Whole { trace: self.trace, squared_norm: square, valid: true };
+        let certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
+        let spectrum: Vec<f64> = match &pairs.all {
+            Some(all) => all.iter().copied().take_while(|v| *v > threshold).collect(),
+            None => pairs.values.clone(),
+        };
+        let is_whole = pairs.all.is_some() || rank < pairs.vectors.n_cols();
+        Ok(Axes {
+            count: self.count,
+            weight: self.weight,
+            mean: self.mean,
+            scale: self.scale,
+            trace: self.trace,
+            vectors,
+            values: pairs.values,
+            spectrum,
+            is_whole,
+            certificate,
+            stats: pairs.stats,
+        })
+    }
+}
+
+/// Eigenvectors of M₂, (P3).
+///
+/// Cost: 9d³ flops when all are wanted or columns are few, about 100·d²k otherwise.
+pub(crate) fn of_covariance(sum: &Partial, k: usize, standardized: bool, watch: &Watch) -> Result<Axes> {
+    let d = sum.dimension();
+    let diagonal = (0..d).map(|j| sum.scatter()[(j, j)]);
+    let scale = standardized.then(|| scales(sum.mean(), diagonal, sum.weight()));
+    let scaled = scale.as_ref().map(|s| {
+        let entry = |i: usize, j: usize| sum.scatter()[(i, j)] / (s[i] * s[j]);
+        Matrix::from_fn(d, d, entry)
+    });
+    let scatter = scaled.as_ref().unwrap_or(sum.scatter());
+    let trace = (0..d).map(|j| scatter[(j, j)]).sum();
+    let known =
+        Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
+    known.refuse_too_few()?;
+    let (pairs, norm) = leading_eigenpairs(scatter, k, watch)?;
+    let largest = pairs.values.first().copied().unwrap_or(0.0);
+    let of_mean = known.of_mean();
+    let threshold = rank_threshold(d, largest, trace, U) + of_mean;
+    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, Some(norm * norm))
+}
+
+/// Right singular vectors of R, (P10), (P11).
+///
+/// Cost: about 20·d³ flops.
+pub(crate) fn of_triangle(sum: &Triangle, k: usize, standardized: bool) -> Result<Axes> {
+    let d = sum.mean().len();
+    let mut r = sum.r().clone();
+    let squares: Vec<f64> = column_norms(r.view()).iter().map(|x| x * x).collect();
+    let scale = standardized.then(|| scales(sum.mean(), squares.iter().copied(), sum.weight()));
+    if let Some(scale) = &scale {
+        let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
+        crate::linalg::scale_columns(r.view_mut(), &inverse);
+    }
+    let trace: f64 = r.as_slice().iter().map(|x| x * x).sum();
+    let known =
+        Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
+    known.refuse_too_few()?;
+    let (singular, vectors) = right_singular(r.view())?;
+    let largest = singular.first().copied().unwrap_or(0.0);
+    // Bound on the absolute error of every singular value.
+    let error = 4.0 * U * ((d as f64).sqrt() * largest + trace.sqrt()) + known.of_mean().sqrt();
+    let all: Vec<f64> = singular.iter().map(|s| s * s).collect();
+    let kept = k.min(all.len());
+    let pairs = EigenPairs {
+        values: all[..kept].to_vec(),
+        vectors: vectors.view().first_columns(kept).to_matrix(),
+        residuals: vec![error * largest; kept],
+        next: all.get(kept).copied(),
+        all: Some(all),
+        stats: SolveStats { iterations: 1, passes: 1, products: d },
+    };
+    let squared_norm = pairs.all.as_ref().map(|all| all.iter().map(|v| v * v).sum());
+    let mut axes = known.finish(pairs, error * error, 0.0, squared_norm)?;
+    let certificate = &mut axes.certificate;
+    for (j, value) in axes.values.iter().enumerate() {
+        let root = value.sqrt();
+        let (low, high) = ((root - error).max(0.0).powi(2), (root + error).powi(2));
+        certificate.intervals[j] = Interval { low, high };
+        certificate.residuals[j] = (high - low) / (2.0 * value);
+    }
+    Ok(axes)
+}
+
+/// Eigenvectors of AAᵀ and u = Aᵀv/√(nλ), (P8). `gram` is AAᵀ.
+///
+/// Cost: 9n³ + 2·n·d·k flops.
+pub(crate) fn of_gram(
+    data: Weighted<'_>,
+    gram: &Matrix<f64>,
+    columns: ColumnMoments,
+    (k, standardized): (usize, bool),
+    watch: &Watch,
+) -> Result<Axes> {
+    let (n, d) = (data.n_rows(), data.n_cols());
+    let scale = standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
+    let trace = (0..n).map(|i| gram[(i, i)]).sum();
+    let ColumnMoments { count, weight, mean, .. } = columns;
+    let known = Known { count, weight, mean, scale, trace };
+    known.refuse_too_few()?;
+    // Centred rows have at most n − 1 directions.
+    let (mut pairs, norm) = leading_eigenpairs(gram, k.min(n), watch)?;
+    let largest = pairs.values.first().copied().unwrap_or(0.0);
+    let of_mean = known.of_mean();
+    let threshold = rank_threshold(n, largest, trace, U) + of_mean;
+    let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
+    let mut over_rows = pairs.vectors.view().first_columns(rank).to_matrix();
+    for i in 0..n {
+        let root = data.weights.map_or(1.0, |w| w[i].sqrt());
+        let mut rows = over_rows.view_mut();
+        rows.row_mut(i).iter_mut().zip(&pairs.values).for_each(|(v, value)| *v *= root / value.sqrt());
+    }
+    let mut vectors = Matrix::zeros(d, rank);
+    CentredRows::new(data.rows, &known.mean).add_transposed_times(over_rows.view(), vectors.view_mut());
+    if let Some(scale) = &known.scale {
+        let mut rows = vectors.view_mut();
+        scale.iter().enumerate().for_each(|(j, s)| rows.row_mut(j).iter_mut().for_each(|x| *x /= s));
+    }
+    normalise(&mut vectors);
+    let truncated = rank < pairs.values.len();
+    if truncated {
+        pairs.next = Some(pairs.values[rank]);
+        pairs.values.truncate(rank);
+        pairs.residuals.truncate(rank);
+    }
+    pairs.vectors = vectors;
+    let mut axes =
+        known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, Some(norm * norm))?;
+    axes.is_whole |= truncated;
+    Ok(axes)
+}
+
+/// Columns of unit length.
+fn normalise(vectors: &mut Matrix<f64>) {
+    let inverse: Vec<f64> =
+        column_norms(vectors.view()).iter().map(|x| 1.0 / x.max(f64::MIN_POSITIVE)).collect();
+    crate::linalg::scale_columns(vectors.view_mut(), &inverse);
+}
+
+/// How an iteration over rows is to be run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Iteration<'a> {
+    pub(crate) k: usize,
+    pub(crate) standardized: bool,
+    pub(crate) tolerance: f64,
+    pub(crate) seed: u64,
+    pub(crate) watch: &'a Watch,
+}
+
+/// Axes by block Krylov iteration from a random block, (P12): a pass over the rows multiplies a block by M₂.
+pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iteration<'_>) -> Result<Axes> {
+    let scale =
+        how.standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
+    let trace = match &scale {
+        None => columns.squares.iter().sum(),
+        Some(scale) => columns.squares.iter().zip(scale).map(|(square, s)| square / (s * s)).sum(),
+    };
+    let ColumnMoments { count, weight, mean, .. } = columns;
+    let known = Known { count, weight, mean, scale, trace };
+    known.refuse_too_few()?;
+    let d = known.mean.len();
+    let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
+    let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref() };
+    let options = SolveOptions {
+        deflate: None,
+        start: None,
+        sketch: None,
+        tolerance: how.tolerance,
+        norm_bound: trace,
+        max_passes: MOST_PASSES,
+        verify: true,
+        seed: how.seed,
+        watch: how.watch,
+    };
+    let k = how.k.min(d).min(known.count - 1);
+    let pairs = if k.saturating_mul(5) >= d {
+        Dense { by_magnitude: false }.largest(&seen, k, &options)?
+    } else {
+        Davidson.largest(&seen, k, &options)?
+    };
+    let largest = pairs.values.first().copied().unwrap_or(0.0);
+    let of_mean = known.of_mean();
+    let threshold = rank_threshold(d, largest, trace, U) + of_mean;
+    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, None)
+}
+
+/// Rows that can be passed over: out ← out + Σw(x − c)(x − c)ᵀB.
+pub(crate) trait Passes: Send + Sync {
+    /// Columns of a row.
+    fn n_cols(&self) -> usize;
+    /// One pass.
+    ///
+    /// # Errors
+    /// When rows cannot be read, or on cancellation.
+    fn add_product(
+        &self,
+        centre: &[f64],
+        block: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+        watch: &Watch,
+    ) -> Result<()>;
+}
+
+/// Adds the product of some rows.
+fn add_rows(data: Weighted<'_>, centre: &[f64], block: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+    let rows = CentredRows::new(data.rows, centre);
+    let mut along = Matrix::zeros(data.n_rows(), block.n_cols());
+    rows.times(block, along.view_mut());
+    if let Some(weights) = data.weights {
+        let mut view = along.view_mut();
+        weights.iter().enumerate().for_each(|(i, w)| view.row_mut(i).iter_mut().for_each(|x| *x *= w));
+    }
+    rows.add_transposed_times(along.view(), out);
+}
+
+impl Passes for Weighted<'_> {
+    fn n_cols(&self) -> usize {
+        Weighted::n_cols(self)
+    }
+
+    fn add_product(
+        &self,
+        centre: &[f64],
+        block: MatRef<'_, f64>,
+        out: MatMut<'_, f64>,
+        watch: &Watch,
+    ) -> Result<()> {
+        watch.check()?;
+        add_rows(*self, centre, block, out);
+        Ok(())
+    }
+}
+
+/// Rows that are read anew in each pass.
+pub(crate) struct SourcePasses<'a> {
+    pub(crate) source: Mutex<&'a mut dyn RowSource>,
+    pub(crate) n_cols: usize,
+    pub(crate) chunk_rows: usize,
+    /// Whether the last column holds weights.
+    pub(crate) weighted: bool,
+}
+
+impl Passes for SourcePasses<'_> {
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    fn add_product(
+        &self,
+        centre: &[f64],
+        block: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.rewind()?;
+        let mut go = |rows: crate::data::AnyPoints<'_>| {
+            watch.check()?;
+            super::split_weights(rows, self.weighted, |data| {
+                add_rows(data, centre, block, out.reborrow());
+                Ok(())
+            })
+        };
+        while source.next_rows(self.chunk_rows, &mut go)? {}
+        Ok(())
+    }
+}
+
+/// D⁻¹M₂D⁻¹ by passes.
+struct Seen<'a> {
+    operator: &'a dyn Passes,
+    mean: &'a [f64],
+    inverse: Option<&'a [f64]>,
+}
+
+impl LinearOperator for Seen<'_> {
+    fn n_rows(&self) -> usize {
+        self.operator.n_cols()
+    }
+
+    fn n_cols(&self) -> usize {
+        self.operator.n_cols()
+    }
+
+    fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
+        out.fill(0.0);
+        let Some(inverse) = self.inverse else {
+            return self.operator.add_product(self.mean, block, out, watch);
+        };
+        let mut scaled = block.to_matrix();
+        let mut rows = scaled.view_mut();
+        inverse.iter().enumerate().for_each(|(j, s)| rows.row_mut(j).iter_mut().for_each(|x| *x *= s));
+        self.operator.add_product(self.mean, scaled.view(), out.reborrow(), watch)?;
+        inverse.iter().enumerate().for_each(|(j, s)| out.row_mut(j).iter_mut().for_each(|x| *x *= s));
+        Ok(())
+    }
+}
+
+impl Axes {
+    /// Keeps the first k axes.
+    pub(crate) fn truncate(&mut self, k: usize) {
+        let k = k.clamp(1, self.values.len());
+        self.values.truncate(k);
+        self.vectors = self.vectors.view().first_columns(k).to_matrix();
+        let certificate = &mut self.certificate;
+        certificate.residuals.truncate(k);
+        certificate.intervals.truncate(k);
+        certificate.bounds.n_certified = certificate.bounds.n_certified.min(k);
+        certificate.bounds.missed = None;
+        certificate.bounds.explained = None;
+        certificate.ties.retain(|(first, _)| *first < k);
+        certificate.ties.iter_mut().for_each(|(_, last)| *last = (*last).min(k));
+    }
+}

@@ -1,0 +1,477 @@
+//! Principal component analysis of rows, and whitening.
+
+mod axes;
+pub mod choose;
+mod fitted;
+mod plan;
+pub(super) mod saved;
+mod schedule;
+mod stream;
+mod sums;
+mod whitening;
+
+pub use fitted::{FittedPca, Loadings, Reconstruction};
+pub use plan::{PcaPlan, PcaRoute};
+pub use stream::PcaStream;
+pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
+
+use crate::data::{AnyPoints, AnySamples, Points, RowSource};
+use crate::engine::{Cpu, Engine};
+use crate::error::{Error, Result};
+use crate::progress::Watch;
+use axes::{Axes, Iteration, SourcePasses};
+use choose::{Choice, ChoiceOptions, Spectrum};
+use schedule::Request;
+use std::sync::{Arc, Mutex};
+use sums::{ColumnMoments, Weighted};
+
+/// Smallest tolerance that makes sense in double precision.
+const SMALLEST_TOLERANCE: f64 = 1e-14;
+/// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
+const FAINT: f64 = 1e-8;
+/// Rows of a source that the rules on the number of components look at.
+const SAMPLE_ROWS: usize = 10_000;
+
+/// Settings of principal component analysis. [`Pca::fit`] gives the model.
+///
+/// Scores are coordinates of x − x̄ along the orthonormal directions of largest variance, (P1)–(P4); they are also the ones
+/// that lose least when rows are put together from them again, (P6), (P7).
+///
+/// ```
+/// use eigenlift::{data, methods::Pca};
+/// let iris = data::iris()?.samples;
+/// let model = Pca::new(2).fit(iris.clone())?;
+/// assert!((model.explained_variance_ratio()[0] - 0.92461872).abs() < 1e-8);
+/// // What is lost is what the other eigenvalues hold.
+/// let lost = model.reconstruction(iris.points())?.total;
+/// assert!((lost - model.residual_error()).abs() < 1e-12);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pca {
+    n_components: Option<usize>,
+    standardize: bool,
+    route: Option<PcaRoute>,
+    tolerance: f64,
+    seed: u64,
+    memory_limit: Option<u64>,
+    threads: usize,
+    choice: ChoiceOptions,
+    weights_last: bool,
+    engine: Option<Arc<dyn Engine>>,
+    column_names: Vec<String>,
+    watch: Watch,
+}
+
+impl Pca {
+    /// Keeps `n_components` components, or as many as there are.
+    pub fn new(n_components: usize) -> Self {
+        Self {
+            n_components: Some(n_components),
+            standardize: false,
+            route: None,
+            tolerance: 1e-6,
+            seed: 0,
+            memory_limit: None,
+            threads: 0,
+            choice: ChoiceOptions::default(),
+            weights_last: false,
+            engine: None,
+            column_names: Vec::new(),
+            watch: Watch::default(),
+        }
+    }
+
+    /// Keeps as many components as the rules of [`choose`] agree on; the model carries the table.
+    pub fn auto() -> Self {
+        Self { n_components: None, ..Self::new(1) }
+    }
+
+    /// Divides every column by its standard deviation first. Columns that are constant stay zero.
+    pub fn standardize(mut self) -> Self {
+        self.standardize = true;
+        self
+    }
+
+    /// Goes this way instead of what the plan would choose.
+    pub fn route(mut self, route: PcaRoute) -> Self {
+        self.route = Some(route);
+        self
+    }
+
+    /// Relative residual ‖Cu − λu‖/λ that an iteration is asked for; other routes are direct.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Fixes every random draw.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Bytes the fit may use beside the rows.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Threads; 0 means one for each processor. The result does not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// What [`Pca::auto`] goes by.
+    pub fn choice(mut self, options: ChoiceOptions) -> Self {
+        self.choice = options;
+        self
+    }
+
+    /// The last column of a source holds the weights of its rows and is no data.
+    pub fn weights_in_last_column(mut self) -> Self {
+        self.weights_last = true;
+        self
+    }
+
+    /// Runs there instead of on the processor.
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// Names of the columns, kept with the model.
+    pub fn column_names(mut self, names: Vec<String>) -> Self {
+        self.column_names = names;
+        self
+    }
+
+    /// Reports to and obeys `watch`.
+    pub fn watch(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// What [`Pca::fit`] would do, without doing it.
+    ///
+    /// # Errors
+    /// As [`Pca::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
+        let data = Weighted { rows: x.points(), weights: None };
+        schedule::plan(&self.request(data, x.precision()), &*self.running_engine()?)
+    }
+
+    /// As [`Pca::plan`], for rows that are read in pieces.
+    ///
+    /// # Errors
+    /// As [`Pca::fit_source`], as far as they can be known in advance.
+    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
+        self.check()?;
+        schedule::plan(&self.source_request(source)?, &*self.running_engine()?)
+    }
+
+    /// Fits the model.
+    ///
+    /// Cost: by route, see [`PcaRoute`]; memory as the plan says. The rows are not copied.
+    ///
+    /// # Errors
+    /// Settings out of range, entries that are not finite, rows that all look the same, not enough memory, cancellation.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedPca> {
+        self.fit_points(x.into().points(), None)
+    }
+
+    /// As [`Pca::fit`], each row counted as often as its weight says, (P1), (P2).
+    ///
+    /// # Errors
+    /// As [`Pca::fit`], and weights that are negative, not finite, all zero, or not one for each row.
+    pub fn fit_weighted(&self, x: impl Into<AnySamples>, weights: &[f64]) -> Result<FittedPca> {
+        self.fit_points(x.into().points(), Some(weights))
+    }
+
+    /// As [`Pca::fit_weighted`], for borrowed rows.
+    ///
+    /// # Errors
+    /// As [`Pca::fit_weighted`].
+    pub fn fit_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<FittedPca> {
+        let data = Weighted { rows: x.into(), weights };
+        self.check()?;
+        data.check()?;
+        let precision = if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" };
+        let engine = self.running_engine()?;
+        let mut plan = schedule::plan(&self.request(data, precision), &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || result = self.solve(data, &mut plan));
+        let mut axes = result?;
+        let mut choice = None;
+        if self.n_components.is_none() {
+            let mut found = Err(Error::Cancelled);
+            engine.run(&mut || found = self.choose(&axes, data));
+            choice = Some(found?);
+        }
+        self.keep_chosen(&mut axes, choice.as_ref());
+        FittedPca::new(self, axes, (plan, choice), engine)
+    }
+
+    /// Fits rows that are read in pieces, exactly: one reading when a matrix of all columns fits, else some more.
+    ///
+    /// # Errors
+    /// As [`Pca::fit`], and what the source fails with.
+    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedPca> {
+        self.check()?;
+        let engine = self.running_engine()?;
+        let mut plan = schedule::plan(&self.source_request(source)?, &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || result = self.solve_source(source, &mut plan));
+        let mut axes = result?;
+        plan.n_samples = axes.count;
+        let mut choice = None;
+        if self.n_components.is_none() {
+            let n = axes.count;
+            let wanted = crate::random::Stream::new(self.seed, crate::random::Purpose::SampleRows)
+                .rows(n, SAMPLE_ROWS);
+            let rows = crate::data::gather(source, &wanted, plan.chunk_rows)?;
+            let mut found = Err(Error::Cancelled);
+            engine.run(&mut || {
+                found = self.choose(&axes, Weighted { rows: (&rows).into(), weights: None });
+            });
+            choice = Some(found?);
+        }
+        self.keep_chosen(&mut axes, choice.as_ref());
+        FittedPca::new(self, axes, (plan, choice), engine)
+    }
+
+    /// A model to which rows are brought in pieces, with parts that can be merged and taken out.
+    ///
+    /// # Errors
+    /// Settings out of range, or too little memory.
+    pub fn stream(&self, n_features: usize) -> Result<PcaStream> {
+        PcaStream::new(self.clone(), n_features)
+    }
+
+    fn running_engine(&self) -> Result<Arc<dyn Engine>> {
+        match &self.engine {
+            Some(engine) => Ok(engine.clone()),
+            None => Ok(Arc::new(Cpu::new(self.threads)?)),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.n_components == Some(0) {
+            return Err(Error::setting(
+                "0 components",
+                "at least 1 must be kept",
+                "Ask for 2 to draw a picture",
+            ));
+        }
+        if !(self.tolerance >= SMALLEST_TOLERANCE && self.tolerance < 1.0) {
+            return Err(Error::setting(
+                format!("tolerance {}", self.tolerance),
+                format!("it must be at least {SMALLEST_TOLERANCE:e} and below 1"),
+                "Use 1e-6 unless there is a reason not to",
+            ));
+        }
+        Ok(())
+    }
+
+    fn request(&self, data: Weighted<'_>, precision: &'static str) -> Request<'_> {
+        Request {
+            n_samples: data.n_rows(),
+            n_features: data.n_cols(),
+            precision,
+            in_memory: true,
+            sparse: data.is_sparse(),
+            weighted: data.weights.is_some(),
+            settings: self,
+        }
+    }
+
+    fn source_request(&self, source: &mut dyn RowSource) -> Result<Request<'_>> {
+        let weighted = self.weights_last;
+        if weighted && source.n_cols() < 2 {
+            return Err(Error::data(
+                "one column, which holds weights",
+                "at least one column of data is needed beside it",
+                "Select data columns",
+            ));
+        }
+        Ok(Request {
+            n_samples: source.n_rows()?,
+            n_features: source.n_cols() - usize::from(weighted),
+            precision: source.precision(),
+            in_memory: false,
+            sparse: false,
+            weighted,
+            settings: self,
+        })
+    }
+
+    /// Components that the solver finds: those asked for, or all when their number is to be chosen.
+    fn wanted(&self, d: usize) -> usize {
+        self.n_components.unwrap_or(d).min(d)
+    }
+
+    fn iteration(&self, d: usize) -> Iteration<'_> {
+        Iteration {
+            k: self.wanted(d),
+            standardized: self.standardize,
+            tolerance: self.tolerance,
+            seed: self.seed,
+            watch: &self.watch,
+        }
+    }
+
+    fn solve(&self, data: Weighted<'_>, plan: &mut PcaPlan) -> Result<Axes> {
+        let (n, d) = (data.n_rows(), data.n_cols());
+        let (k, scaled, watch) = (self.wanted(d), self.standardize, &self.watch);
+        let axes = match plan.route {
+            PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled),
+            PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, k, scaled, watch)?,
+            PcaRoute::Dual => {
+                let columns = sums::column_moments(data);
+                let inverse = scaled.then(|| {
+                    let scales = sums::scales(&columns.mean, columns.squares.iter().copied(), columns.weight);
+                    scales.iter().map(|s| 1.0 / s).collect::<Vec<f64>>()
+                });
+                let gram = sums::gram(data, &columns.mean, inverse.as_deref(), watch)?;
+                axes::of_gram(data, &gram, columns, (k, scaled), watch)?
+            }
+            PcaRoute::Krylov => {
+                return axes::of_passes(&data, sums::column_moments(data), self.iteration(d));
+            }
+        };
+        if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
+            plan.look_again();
+            return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled);
+        }
+        Ok(axes)
+    }
+
+    fn solve_source(&self, source: &mut dyn RowSource, plan: &mut PcaPlan) -> Result<Axes> {
+        let (d, scaled) = (plan.n_features, self.standardize);
+        let k = self.wanted(d);
+        if plan.route == PcaRoute::Krylov {
+            let mut columns = ColumnMoments::default();
+            self.each_piece(source, plan, |data| {
+                columns.merge(sums::column_moments(data));
+                Ok(())
+            })?;
+            let passes = SourcePasses {
+                n_cols: d,
+                chunk_rows: plan.chunk_rows,
+                weighted: self.weights_last,
+                source: Mutex::new(source),
+            };
+            return axes::of_passes(&passes, columns, self.iteration(d));
+        }
+        if plan.route == PcaRoute::Covariance {
+            let mut sum = crate::moments::Partial::empty(d);
+            self.each_piece(source, plan, |data| sum.merge(&sums::moments(data, &self.watch.silent())?))?;
+            let axes = axes::of_covariance(&sum, k, scaled, &self.watch)?;
+            if !(self.is_faint(&axes, k.min(axes.count - 1)) && plan.can_look_again) {
+                return Ok(axes);
+            }
+            plan.look_again();
+        }
+        let mut sum = crate::moments::Triangle::empty(d);
+        self.each_piece(source, plan, |data| sum.merge(&sums::triangle(data, &self.watch.silent())?))?;
+        axes::of_triangle(&sum, k, scaled)
+    }
+
+    /// Reads all rows once.
+    fn each_piece(
+        &self,
+        source: &mut dyn RowSource,
+        plan: &PcaPlan,
+        mut visit: impl FnMut(Weighted<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = 0;
+        source.rewind()?;
+        loop {
+            self.watch.step("moments of rows", at, plan.n_samples)?;
+            let more = source.next_rows(plan.chunk_rows, &mut |rows| {
+                let n = rows.n_rows();
+                split_weights(rows, self.weights_last, |data| {
+                    data.check().map_err(|error| counted_from(error, at))?;
+                    visit(data)
+                })?;
+                at += n;
+                Ok(())
+            })?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether wanted components are so faint that squares lose them.
+    fn is_faint(&self, axes: &Axes, wanted: usize) -> bool {
+        let first = axes.values.first().copied().unwrap_or(0.0);
+        axes.values.len() < wanted || axes.values.last().is_some_and(|last| *last < FAINT * first)
+    }
+
+    fn choose(&self, axes: &Axes, data: Weighted<'_>) -> Result<Choice> {
+        let n = axes.weight;
+        let mut values: Vec<f64> = axes.spectrum.iter().map(|v| v / n).collect();
+        if axes.is_whole {
+            // What is not there has no variance.
+            values.resize(values.len().max(axes.mean.len().min(axes.count - 1)), 0.0);
+        }
+        let spectrum = Spectrum {
+            values: &values,
+            n_samples: axes.count,
+            n_features: axes.mean.len(),
+            total: axes.trace / n,
+        };
+        let options = ChoiceOptions { seed: self.seed, scaled: self.standardize, ..self.choice.clone() };
+        choose::choose(&spectrum, data.rows, &options, &self.watch)
+    }
+
+    /// Leaves the components that were chosen.
+    fn keep_chosen(&self, axes: &mut Axes, choice: Option<&Choice>) {
+        if let Some(choice) = choice {
+            axes.truncate(choice.consensus);
+        }
+    }
+}
+
+/// Rows in messages are counted from the start of the piece; this says where it starts.
+fn counted_from(error: Error, first_row: usize) -> Error {
+    match error {
+        Error::Data { found, required, action } if first_row > 0 => {
+            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
+        }
+        other => other,
+    }
+}
+
+/// Takes the last column of rows as their weights, if it holds them.
+fn split_weights(
+    rows: AnyPoints<'_>,
+    weighted: bool,
+    visit: impl FnOnce(Weighted<'_>) -> Result<()>,
+) -> Result<()> {
+    if !weighted {
+        return visit(Weighted { rows, weights: None });
+    }
+    let d = rows.n_cols().saturating_sub(1);
+    let mut row = vec![0.0; d + 1];
+    let weights: Vec<f64> = (0..rows.n_rows())
+        .map(|i| {
+            rows.copy_row(i, &mut row);
+            row[d]
+        })
+        .collect();
+    let rows = match rows {
+        AnyPoints::F32(Points::Dense(x)) => AnyPoints::F32(Points::Dense(x.first_columns(d))),
+        AnyPoints::F64(Points::Dense(x)) => AnyPoints::F64(Points::Dense(x.first_columns(d))),
+        _ => {
+            return Err(Error::data(
+                "sparse rows with weights in their last column",
+                "weights of sparse rows are given beside them",
+                "Use fit_weighted",
+            ));
+        }
+    };
+    visit(Weighted { rows, weights: Some(&weights) })
+}

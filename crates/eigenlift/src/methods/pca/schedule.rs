@@ -1,0 +1,211 @@
+//! From settings to a plan: which route, and whether it fits.
+
+use super::sums::triangle_rows;
+use super::{Pca, PcaPlan, PcaRoute};
+use crate::eigen::basis_columns;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::methods::schedule::allowance;
+use crate::model::human_bytes;
+
+/// Up to so many flops the accurate route costs nothing that anyone would notice.
+const SMALL_FLOPS: f64 = 3e7;
+/// Up to so many columns the covariance is taken without further thought, and at most so many.
+const FEW_COLUMNS: usize = 2048;
+const MOST_COLUMNS: usize = 16_384;
+/// Most rows whose products are stored.
+const MOST_ROWS: usize = 8192;
+/// The direct routes are taken up to this many times the cost of the iteration: they give the whole spectrum.
+const WORTH: f64 = 8.0;
+/// Passes of the iteration.
+const PASSES: f64 = 10.0;
+/// Bytes of rows read at a time, and the least and most rows.
+const CHUNK_BYTES: usize = 64 << 20;
+const CHUNK_ROWS: (usize, usize) = (256, 65_536);
+
+/// What is asked for.
+pub(super) struct Request<'a> {
+    pub(super) n_samples: usize,
+    pub(super) n_features: usize,
+    pub(super) precision: &'static str,
+    pub(super) in_memory: bool,
+    pub(super) sparse: bool,
+    pub(super) weighted: bool,
+    pub(super) settings: &'a Pca,
+}
+
+impl Request<'_> {
+    fn k(&self) -> usize {
+        self.settings.wanted(self.n_features)
+    }
+
+    fn chunk_rows(&self) -> usize {
+        (CHUNK_BYTES / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1)
+    }
+
+    /// Columns of a block of the iteration.
+    fn block(&self) -> usize {
+        2 * self.k().max(12)
+    }
+
+    /// Bytes that a route needs beside the rows.
+    fn bytes(&self, route: PcaRoute) -> u128 {
+        let (n, d, k) = (self.n_samples as u128, self.n_features as u128, self.k() as u128);
+        let chunk = if self.in_memory { 0 } else { self.chunk_rows() as u128 * d };
+        let numbers = match route {
+            PcaRoute::Covariance => 7 * d * d + 2 * 4096 * d.min(n.max(1)) + chunk,
+            PcaRoute::Tsqr => {
+                let height = triangle_rows(self.n_features) as u128;
+                let held = (height.min(n) * d * 2).max(((32u128 << 20) * 2).min(n * d * 2));
+                8 * d * d.min(n) + held + chunk
+            }
+            PcaRoute::Dual => (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k,
+            PcaRoute::Krylov => {
+                let basis = basis_columns(self.n_features, self.k().min(self.n_features)) as u128;
+                let rows = if self.in_memory { n } else { self.chunk_rows() as u128 };
+                d * (2 * basis + 4 * self.block() as u128) + rows * self.block() as u128 + chunk
+            }
+        };
+        8 * numbers
+    }
+
+    /// Rough flops of the direct routes and of the iteration.
+    fn flops(&self, route: PcaRoute) -> f64 {
+        let (n, d) = (self.n_samples as f64, self.n_features as f64);
+        match route {
+            PcaRoute::Covariance => n * d * d + 4.0 * d * d * d,
+            PcaRoute::Dual => n * n * d + 4.0 * n * n * n,
+            PcaRoute::Tsqr => 2.0 * n * d * n.min(d),
+            PcaRoute::Krylov => PASSES * 4.0 * n * d * self.block() as f64,
+        }
+    }
+
+    /// Routes in the order in which they are tried, each with its reason.
+    fn routes(&self) -> Vec<(PcaRoute, String)> {
+        let (n, d) = (self.n_samples, self.n_features);
+        let mut routes = Vec::new();
+        if self.flops(PcaRoute::Tsqr) <= SMALL_FLOPS && !self.sparse {
+            let why = "the rows are few enough for the route that keeps faint components exact".to_string();
+            routes.push((PcaRoute::Tsqr, why));
+        }
+        let direct = if n < d && self.in_memory { PcaRoute::Dual } else { PcaRoute::Covariance };
+        let side = if direct == PcaRoute::Dual { n } else { d };
+        let most = if direct == PcaRoute::Dual { MOST_ROWS } else { MOST_COLUMNS };
+        let whole = self.settings.n_components.is_none();
+        let cheap = side <= FEW_COLUMNS || self.flops(direct) <= WORTH * self.flops(PcaRoute::Krylov);
+        let direct_why = match direct {
+            PcaRoute::Dual => {
+                format!("{n} rows are fewer than {d} columns: the smaller matrix is that of their products")
+            }
+            _ => format!("{d} columns are few enough for their covariance"),
+        };
+        if side <= most && (cheap || whole) {
+            routes.push((direct, direct_why));
+        }
+        if !whole {
+            let why = format!(
+                "{n} rows and {d} columns are many: {} components come from a few passes over the rows",
+                self.k()
+            );
+            routes.push((PcaRoute::Krylov, why));
+        }
+        routes
+    }
+}
+
+/// Decides, gives reasons, and refuses what does not fit.
+pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan> {
+    let settings = request.settings;
+    let (allowed, why) = allowance(settings.memory_limit, engine);
+    let mut reasons = vec![why];
+    let fits = |route: PcaRoute| request.bytes(route) <= u128::from(allowed);
+    let route = match settings.route {
+        Some(route) => {
+            check_route(request, route)?;
+            reasons.push(format!("the {route} route was asked for"));
+            route
+        }
+        None => {
+            let routes = request.routes();
+            let found = routes.iter().find(|(route, _)| fits(*route));
+            let least = routes.iter().min_by_key(|(route, _)| request.bytes(*route));
+            match found.or(least) {
+                Some((route, why)) => {
+                    reasons.push(why.clone());
+                    *route
+                }
+                None => return Err(too_wide(request)),
+            }
+        }
+    };
+    let needed = request.bytes(route);
+    if needed > u128::from(allowed) {
+        return Err(Error::memory(
+            format!(
+                "the {route} route of {} × {} needs {}",
+                request.n_samples,
+                request.n_features,
+                human_bytes(needed)
+            ),
+            format!("{} are allowed", human_bytes(u128::from(allowed))),
+            format!("Allow {}, or use fewer columns", human_bytes(needed + needed / 10)),
+        ));
+    }
+    let again = settings.route.is_none()
+        && matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
+        && fits(PcaRoute::Tsqr)
+        && !(request.sparse && request.n_features > FEW_COLUMNS);
+    Ok(PcaPlan {
+        n_samples: request.n_samples,
+        n_features: request.n_features,
+        n_components: settings.n_components,
+        route,
+        standardized: settings.standardize,
+        weighted: request.weighted,
+        sparse: request.sparse,
+        precision: request.precision.into(),
+        chunk_rows: if request.in_memory { 0 } else { request.chunk_rows() },
+        can_look_again: again,
+        expected_passes: match route {
+            PcaRoute::Covariance | PcaRoute::Tsqr => 1,
+            PcaRoute::Dual => 3,
+            PcaRoute::Krylov => PASSES as usize,
+        },
+        tolerance: settings.tolerance,
+        seed: settings.seed,
+        engine: engine.name(),
+        threads: engine.threads(),
+        bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        bytes_allowed: allowed,
+        reasons,
+    })
+}
+
+/// Refuses routes that cannot be had for these rows.
+fn check_route(request: &Request<'_>, route: PcaRoute) -> Result<()> {
+    if route == PcaRoute::Dual && !request.in_memory {
+        return Err(Error::setting(
+            "the dual route for rows that are read in pieces",
+            "products of all pairs of rows need them in memory",
+            "Leave the route to the plan, or allow more memory",
+        ));
+    }
+    if route == PcaRoute::Krylov && request.settings.n_components.is_none() {
+        return Err(Error::setting(
+            "the krylov route with a number of components that rules choose",
+            "the rules need all eigenvalues, which the iteration does not give",
+            "Give a number of components, or leave the route to the plan",
+        ));
+    }
+    Ok(())
+}
+
+fn too_wide(request: &Request<'_>) -> Error {
+    Error::setting(
+        format!("a number of components chosen by rules for {} × {}", request.n_samples, request.n_features),
+        format!(
+            "the rules need all eigenvalues: at most {MOST_COLUMNS} columns or {MOST_ROWS} rows in memory"
+        ),
+        "Give a number of components",
+    )
+}

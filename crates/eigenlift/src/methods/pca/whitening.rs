@@ -1,0 +1,486 @@
+//! Whitening: coordinates in which the rows have the identity as covariance.
+
+use super::fitted::check_scores;
+use super::{FittedPca, Pca, PcaPlan};
+use crate::data::{AnyPoints, AnySamples, RowSource};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::linalg::{Onto, combine, shift_columns, symmetric_eigen, triangle_of};
+use crate::matrix::Matrix;
+use crate::model::{Lift, Projection};
+use crate::progress::Watch;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Most columns of a whitening whose matrix is square and has no smaller form.
+const MOST_COLUMNS: usize = 8192;
+
+/// Which whitening: all are rotations of each other, (P21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhiteningMethod {
+    /// Λ^(−1/2)Uᵀ: coordinates along the principal axes, largest variance first, (P16).
+    Pca,
+    /// C^(−1/2): the whitening that moves the data least, (P17), (P18).
+    Zca,
+    /// An upper triangle, (P19): coordinate i depends on columns i and after.
+    Cholesky,
+    /// As `Pca`, of standardised columns, (P20).
+    PcaCor,
+    /// As `Zca`, of standardised columns, (P20): closest to them.
+    ZcaCor,
+}
+
+impl WhiteningMethod {
+    const ALL: [(&'static str, WhiteningMethod); 5] = [
+        ("pca", Self::Pca),
+        ("zca", Self::Zca),
+        ("cholesky", Self::Cholesky),
+        ("pca-cor", Self::PcaCor),
+        ("zca-cor", Self::ZcaCor),
+    ];
+
+    /// Words that stand for methods.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(|(name, _)| name)
+    }
+
+    fn standardizes(self) -> bool {
+        matches!(self, Self::PcaCor | Self::ZcaCor)
+    }
+}
+
+impl std::fmt::Display for WhiteningMethod {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(_, method)| method == self).map_or("", |(name, _)| name))
+    }
+}
+
+impl std::str::FromStr for WhiteningMethod {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, method)| *method).ok_or_else(|| {
+            Error::setting(
+                format!("whitening \"{text}\""),
+                "it must be pca, zca, cholesky, pca-cor or zca-cor",
+                "Use zca to stay close to the data, pca for few coordinates",
+            )
+        })
+    }
+}
+
+/// Settings of whitening. [`Whitening::fit`] gives the model.
+///
+/// ```
+/// use eigenlift::{data, methods::pca::{Whitening, WhiteningMethod}};
+/// let iris = data::iris()?.samples;
+/// let model = Whitening::new(WhiteningMethod::Zca).fit(iris.clone())?;
+/// let z = model.transform(iris.points())?;
+/// let covariance: f64 = (0..150).map(|i| z[(i, 0)] * z[(i, 1)]).sum::<f64>() / 150.0;
+/// assert!(covariance.abs() < 1e-12);
+/// let back = model.inverse_transform(&z)?;
+/// assert!((back[(0, 0)] - 5.1).abs() < 1e-12);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Whitening {
+    method: WhiteningMethod,
+    ridge: f64,
+    n_components: Option<usize>,
+    pca: Pca,
+}
+
+impl Whitening {
+    /// Whitens all directions in which rows vary, without ridge.
+    pub fn new(method: WhiteningMethod) -> Self {
+        Self { method, ridge: 0.0, n_components: None, pca: Pca::new(1) }
+    }
+
+    /// Adds ε to every variance first, so that faint directions are not blown up; in units of the variances, or of the
+    /// standardised ones for the correlation methods, (P22).
+    pub fn ridge(mut self, ridge: f64) -> Self {
+        self.ridge = ridge;
+        self
+    }
+
+    /// Keeps only the directions of largest variance.
+    pub fn components(mut self, n_components: usize) -> Self {
+        self.n_components = Some(n_components);
+        self
+    }
+
+    /// Everything else is set as for principal components: route, memory, threads, engine, names, watch.
+    pub fn with(mut self, change: impl FnOnce(Pca) -> Pca) -> Self {
+        self.pca = change(self.pca);
+        self
+    }
+
+    fn settings(&self, n_features: usize) -> Result<Pca> {
+        if !(self.ridge.is_finite() && self.ridge >= 0.0) {
+            return Err(Error::setting(
+                format!("ridge {}", self.ridge),
+                "it must be 0 or a positive number",
+                "Use a small share of the largest variance",
+            ));
+        }
+        if self.method == WhiteningMethod::Cholesky && self.n_components.is_some() {
+            return Err(Error::setting(
+                "a number of components for whitening by Cholesky",
+                "its triangle needs all columns",
+                "Use pca or zca, or leave the number out",
+            ));
+        }
+        if self.method == WhiteningMethod::Cholesky && n_features > MOST_COLUMNS {
+            return Err(Error::setting(
+                format!("whitening by Cholesky of {n_features} columns"),
+                format!("its square matrix is made for up to {MOST_COLUMNS}"),
+                "Use pca or zca, whose matrices stay in factors",
+            ));
+        }
+        let mut pca = self.pca.clone();
+        pca.n_components = Some(self.n_components.unwrap_or(n_features.max(1)));
+        pca.standardize = self.method.standardizes();
+        Ok(pca)
+    }
+
+    /// What [`Whitening::fit`] would do, without doing it.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
+        self.settings(x.n_cols())?.plan(x)
+    }
+
+    /// As [`Whitening::plan`], for rows that are read in pieces.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit_source`], as far as they can be known in advance.
+    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
+        self.settings(source.n_cols())?.plan_source(source)
+    }
+
+    /// Fits the model.
+    ///
+    /// Cost: that of all principal components, [`Pca::fit`].
+    ///
+    /// # Errors
+    /// As [`Pca::fit`]; a ridge that is negative; Cholesky of rank-deficient rows without ridge.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedWhitening> {
+        self.fit_points(x.into().points(), None)
+    }
+
+    /// As [`Whitening::fit`], for borrowed rows, each counted as often as its weight says.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit`].
+    pub fn fit_points<'a>(
+        &self,
+        x: impl Into<AnyPoints<'a>>,
+        weights: Option<&[f64]>,
+    ) -> Result<FittedWhitening> {
+        let x = x.into();
+        let pca = self.settings(x.n_cols())?.fit_points(x, weights)?;
+        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
+    }
+
+    /// As [`Whitening::fit`], for rows that are read in pieces.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit`], and what the source fails with.
+    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
+        let d = source.n_cols() - usize::from(self.pca.weights_last && source.n_cols() > 0);
+        let pca = self.settings(d)?.fit_source(source)?;
+        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
+    }
+}
+
+/// The upper triangle W of Cholesky's whitening and its inverse.
+#[derive(Clone, Debug)]
+pub(super) struct Triangular {
+    pub(super) forward: Matrix<f64>,
+    pub(super) back: Matrix<f64>,
+}
+
+/// A fitted whitening: z = W·D⁻¹(x − x̄), the way back, and the account of how it was found.
+#[derive(Clone, Debug)]
+pub struct FittedWhitening {
+    pub(super) pca: FittedPca,
+    pub(super) method: WhiteningMethod,
+    pub(super) ridge: f64,
+    pub(super) triangular: Option<Triangular>,
+    /// Whether every direction with variance is kept.
+    pub(super) all_directions: bool,
+    /// Up to the rotation: all of W where that is smaller, else Λ^(−1/2)Uᵀ.
+    forward: Projection,
+    /// What remains to be multiplied with, when W stays in factors: r × d.
+    turn: Option<Matrix<f64>>,
+}
+
+impl FittedWhitening {
+    fn new(pca: FittedPca, method: WhiteningMethod, ridge: f64, all_directions: bool) -> Result<Self> {
+        let mut pca = pca;
+        // Fewer directions than columns is what the rank says; it is told below, not as a missing component.
+        pca.warnings.clear();
+        let triangular = match method {
+            WhiteningMethod::Cholesky => Some(triangular(&pca, ridge)?),
+            _ => None,
+        };
+        let (rank, d) = (pca.n_components(), pca.n_features());
+        if all_directions && rank < d {
+            let rest = d - rank;
+            pca.warnings.push(match (method, ridge > 0.0) {
+                (WhiteningMethod::Cholesky, _) => format!(
+                    "the rows have rank {rank} of {d}: the ridge alone whitens the other {rest} direction(s)"
+                ),
+                _ => format!(
+                    "the rows have rank {rank} of {d}: they are whitened in the {rank} direction(s) in which they vary, \
+                     the other {rest} are left out"
+                ),
+            });
+        }
+        Ok(Self::assemble(pca, method, ridge, (triangular, all_directions)))
+    }
+
+    /// From its parts, as a fit or a file gives them.
+    pub(super) fn assemble(
+        pca: FittedPca,
+        method: WhiteningMethod,
+        ridge: f64,
+        (triangular, all_directions): (Option<Triangular>, bool),
+    ) -> Self {
+        let (r, d) = (pca.n_components(), pca.n_features());
+        let stretch: Vec<f64> = pca.variances().iter().map(|v| 1.0 / (v + ridge).sqrt()).collect();
+        let lift = Lift::Rows { center: pca.mean().to_vec() };
+        let mut narrow = pca.projection.coefficients.clone();
+        crate::linalg::scale_columns(narrow.view_mut(), &stretch);
+        let turn = match method {
+            WhiteningMethod::Zca | WhiteningMethod::ZcaCor => Some(pca.components()),
+            _ => None,
+        };
+        let (coefficients, turn) = match (&triangular, turn) {
+            (Some(both), _) => {
+                let scale = |j: usize| pca.scale.as_ref().map_or(1.0, |s| s[j]);
+                (Matrix::from_fn(d, d, |j, i| both.forward[(i, j)] / scale(j)), None)
+            }
+            // Why: one product with d × d costs less than two with d × r when r is more than half of d.
+            (None, Some(turn)) if 2 * r > d => {
+                let mut whole = Matrix::zeros(d, d);
+                combine(whole.view_mut(), Onto::Replace, 1.0, narrow.view(), turn.view());
+                (whole, None)
+            }
+            (None, turn) => (narrow, turn),
+        };
+        let offset = vec![0.0; coefficients.n_cols()];
+        let forward = Projection { lift, coefficients, offset };
+        Self { pca, method, ridge, triangular, all_directions, forward, turn }
+    }
+
+    /// Which whitening it is.
+    pub fn method(&self) -> WhiteningMethod {
+        self.method
+    }
+
+    /// ε.
+    pub fn ridge(&self) -> f64 {
+        self.ridge
+    }
+
+    /// Directions that are whitened.
+    pub fn rank(&self) -> usize {
+        if self.triangular.is_some() { self.pca.n_features() } else { self.pca.n_components() }
+    }
+
+    /// Coordinates of a whitened row: all columns, or the rank for `pca` and `pca-cor`.
+    pub fn n_outputs(&self) -> usize {
+        match self.method {
+            WhiteningMethod::Pca | WhiteningMethod::PcaCor => self.pca.n_components(),
+            _ => self.pca.n_features(),
+        }
+    }
+
+    /// The principal components it rests on.
+    pub fn pca(&self) -> &FittedPca {
+        &self.pca
+    }
+
+    /// In one sentence, which rank was used and what became of the rest.
+    pub fn statement(&self) -> String {
+        let (rank, d) = (self.pca.n_components(), self.pca.n_features());
+        let ridge = if self.ridge > 0.0 {
+            format!("; ridge {:e} makes the variance of a direction λ/(λ + ridge) instead of 1", self.ridge)
+        } else {
+            String::new()
+        };
+        let directions = if rank == d {
+            format!("all {d} directions are whitened")
+        } else if self.triangular.is_some() {
+            format!(
+                "rank {rank} of {d}: all directions are mapped, those without variance by the ridge alone"
+            )
+        } else if self.all_directions {
+            format!(
+                "rank {rank} of {d}: the {rank} directions with variance are whitened, the others left out"
+            )
+        } else {
+            format!("the {rank} directions of largest variance of {d} are whitened, the others left out")
+        };
+        format!("{directions}{ridge}")
+    }
+
+    /// Mean of ‖z − D⁻¹(x − x̄)‖² over the rows of the fit, (P18): how far whitening moves them. Coordinates that `pca`
+    /// leaves out count as zero.
+    pub fn distance(&self) -> f64 {
+        let (pca, variances) = (&self.pca, self.pca.variances());
+        let u = pca.components();
+        let (r, d) = (u.n_rows(), u.n_cols());
+        let along = |j: usize| variances[j] / (variances[j] + self.ridge).sqrt();
+        // tr(WC) for W = QΛ^(−1/2)Uᵀ.
+        let overlap: f64 = match (&self.triangular, self.method) {
+            (Some(both), _) => (0..d)
+                .map(|i| (i..d).map(|l| both.forward[(i, l)] * covariance(&u, &variances, l, i)).sum::<f64>())
+                .sum(),
+            (None, WhiteningMethod::Zca | WhiteningMethod::ZcaCor) => (0..r).map(along).sum(),
+            (None, _) => (0..r).map(|j| along(j) * u[(j, j)]).sum(),
+        };
+        let spread: f64 = variances.iter().map(|v| v / (v + self.ridge)).sum();
+        pca.total_variance() + spread - 2.0 * overlap
+    }
+
+    /// Whitened rows.
+    ///
+    /// Cost: 2·n·d² flops, or 4·n·d·r while the matrix stays in factors.
+    ///
+    /// # Errors
+    /// When rows have another number of columns, or entries that are not finite.
+    pub fn transform<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Matrix<f64>> {
+        self.transform_watched(x, &Watch::default())
+    }
+
+    /// As [`FittedWhitening::transform`], observed and cancellable.
+    ///
+    /// # Errors
+    /// As [`FittedWhitening::transform`], and cancellation.
+    pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
+        let engine = &self.pca.engine;
+        let narrow = self.forward.project(&**engine, x.into(), watch)?;
+        let Some(turn) = &self.turn else { return Ok(narrow) };
+        let mut out = Matrix::zeros(narrow.n_rows(), turn.n_cols());
+        engine.run(&mut || combine(out.view_mut(), Onto::Replace, 1.0, narrow.view(), turn.view()));
+        Ok(out)
+    }
+
+    /// Rows from whitened ones: x = x̄ + D·W⁺z, exact for rows in the directions that were kept, (P22).
+    ///
+    /// # Errors
+    /// When there is not one number for each output, or one is not finite.
+    pub fn inverse_transform(&self, z: &Matrix<f64>) -> Result<Matrix<f64>> {
+        check_scores(z, self.n_outputs())?;
+        let pca = &self.pca;
+        let d = pca.n_features();
+        let mut out = Matrix::zeros(z.n_rows(), d);
+        let scale = |j: usize| pca.scale.as_ref().map_or(1.0, |s| s[j]);
+        pca.engine.run(&mut || {
+            if let Some(both) = &self.triangular {
+                let back = Matrix::from_fn(d, d, |i, j| both.back[(j, i)] * scale(j));
+                combine(out.view_mut(), Onto::Replace, 1.0, z.view(), back.view());
+            } else {
+                let u = pca.components();
+                let variances = pca.variances();
+                let back = Matrix::from_fn(u.n_rows(), d, |i, j| {
+                    u[(i, j)] * (variances[i] + self.ridge).sqrt() * scale(j)
+                });
+                let narrow = match self.method {
+                    WhiteningMethod::Zca | WhiteningMethod::ZcaCor => {
+                        let across = Matrix::from_fn(d, u.n_rows(), |j, i| u[(i, j)]);
+                        let mut narrow = Matrix::zeros(z.n_rows(), u.n_rows());
+                        combine(narrow.view_mut(), Onto::Replace, 1.0, z.view(), across.view());
+                        narrow
+                    }
+                    _ => z.clone(),
+                };
+                combine(out.view_mut(), Onto::Replace, 1.0, narrow.view(), back.view());
+            }
+            shift_columns(out.view_mut(), pca.mean());
+        });
+        Ok(out)
+    }
+
+    /// What was decided and why.
+    pub fn plan(&self) -> &PcaPlan {
+        self.pca.plan()
+    }
+
+    /// Sentences a person should read before using the result.
+    pub fn warnings(&self) -> &[String] {
+        self.pca.warnings()
+    }
+
+    /// Names of the input columns; empty when none were given.
+    pub fn column_names(&self) -> &[String] {
+        self.pca.column_names()
+    }
+
+    /// Runs later transforms there.
+    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.pca.engine = engine;
+        self
+    }
+}
+
+/// Entry (i, j) of C = UΛUᵀ.
+fn covariance(u: &Matrix<f64>, variances: &[f64], i: usize, j: usize) -> f64 {
+    variances.iter().enumerate().map(|(l, v)| u[(l, i)] * v * u[(l, j)]).sum()
+}
+
+/// W and V = W⁻¹, upper triangular, with VVᵀ = C + ε, (P19): for A = (Λ + ε)^(1/2)Uᵀ with its columns in reverse order, A = QR,
+/// V is Rᵀ with rows and columns in reverse order.
+fn triangular(pca: &FittedPca, ridge: f64) -> Result<Triangular> {
+    let (r, d) = (pca.n_components(), pca.n_features());
+    if r < d && ridge == 0.0 {
+        return Err(Error::data(
+            format!("rows of rank {r} in {d} columns"),
+            "whitening by Cholesky needs as many directions with variance as columns, or a ridge",
+            "Give a ridge, leave out columns that repeat others, or use zca",
+        ));
+    }
+    let (u, variances) = (pca.components(), pca.variances());
+    let rest = if r < d { complement(&u)? } else { Matrix::zeros(0, d) };
+    let axis = |l: usize, j: usize| if l < r { u[(l, j)] } else { rest[(l - r, j)] };
+    let root = |l: usize| (variances.get(l).copied().unwrap_or(0.0) + ridge).sqrt();
+    let reversed = Matrix::from_fn(d, d, |l, j| root(l) * axis(l, d - 1 - j));
+    let triangle = triangle_of(reversed.view());
+    // Rows of R may be turned: the diagonal is made positive.
+    let sign = |l: usize| if triangle[(l, l)] < 0.0 { -1.0 } else { 1.0 };
+    let back = Matrix::from_fn(d, d, |i, j| {
+        let (a, b) = (d - 1 - j, d - 1 - i);
+        if j >= i { sign(a) * triangle[(a, b)] } else { 0.0 }
+    });
+    Ok(Triangular { forward: inverse_of_upper(&back), back })
+}
+
+/// Orthonormal rows that span what the rows of U do not.
+fn complement(u: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let (r, d) = (u.n_rows(), u.n_cols());
+    let outside = Matrix::from_fn(d, d, |i, j| {
+        f64::from(u8::from(i == j)) - (0..r).map(|l| u[(l, i)] * u[(l, j)]).sum::<f64>()
+    });
+    let (_, vectors) = symmetric_eigen(&outside)?;
+    Ok(Matrix::from_fn(d - r, d, |l, j| vectors[(j, l)]))
+}
+
+/// The inverse of an upper triangle, row by row from the last. Cost: d³/3 flops.
+pub(super) fn inverse_of_upper(v: &Matrix<f64>) -> Matrix<f64> {
+    let d = v.n_rows();
+    let mut w = Matrix::zeros(d, d);
+    for i in (0..d).rev() {
+        let mut row = vec![0.0; d];
+        row[i] = 1.0;
+        for l in i + 1..d {
+            let factor = v[(i, l)];
+            row[l..].iter_mut().zip(&w.row(l)[l..]).for_each(|(x, y)| *x -= factor * y);
+        }
+        let pivot = v[(i, i)];
+        w.view_mut().row_mut(i).iter_mut().zip(&row).for_each(|(x, y)| *x = y / pivot);
+    }
+    w
+}
