@@ -166,6 +166,15 @@ impl TableError {
         Self::Unwritable { report: Report::new(file, found, required, advice), source: None }
     }
 
+    pub(crate) fn no_rows(file: &str, n_columns: usize) -> Self {
+        Self::Layout(Report::new(
+            file,
+            format!("it has {} and no rows of data", counted(n_columns, "column")),
+            "a table must have at least one row",
+            "Check that the file was written completely",
+        ))
+    }
+
     pub(crate) fn out_of_memory(file: &str, n_cells: u128) -> Self {
         Self::Memory(Report::new(
             file,

@@ -1,9 +1,10 @@
 //! Tables in and out of eigenlift: CSV, TSV, NPY, NPZ and Parquet.
 //!
 //! [`read_table`] turns a file (or standard input, `-`) into a [`Table`]: numbers row by row, columns of text set
-//! aside, the target column kept out of the data. [`write_table`] writes scores and the text carried in front of
-//! them. Tables of any size are read and written some rows at a time, in memory for those rows, with [`TableStream`]
-//! and [`TableWriter`]. An output appears under its name only when it is complete ([`AtomicFile`]).
+//! aside, the target column kept out of the data. [`write_table`] writes scores and the text carried in front of them.
+//! Tables of any size are read and written some rows at a time, in memory for those rows, with [`TableStream`] and
+//! [`TableWriter`]. [`read_sparse`] gives the rows of a sparse matrix that SciPy has saved. An output appears under
+//! its name only when it is complete ([`AtomicFile`]).
 //!
 //! Every error says what was found and where, what was required, and what to do next; [`TableError::kind`] tells a
 //! program how to end.
@@ -37,6 +38,7 @@ mod npz;
 mod parquet;
 mod read;
 mod stream;
+mod sparse;
 mod atomic;
 mod outlet;
 mod output;
@@ -51,6 +53,7 @@ pub use format::Format;
 pub use identity::same_file;
 pub use output::Output;
 pub use read::{ReadOptions, read_table};
+pub use sparse::{SparseTable, is_sparse, read_sparse};
 pub use stream::TableStream;
 pub use table::{Missing, Table, Target, TextColumn};
 pub use write::write_table;

@@ -1,8 +1,10 @@
 //! Archives of NumPy arrays.
 
+mod member;
 mod read;
 mod write;
 
+pub(crate) use member::{Contents, Member, member_names};
 pub(crate) use read::open;
 pub(crate) use write::create;
 

@@ -32,12 +32,7 @@ impl Draft {
     pub(crate) fn check_rows(&self) -> Result<()> {
         let n_rows = self.next_row();
         if n_rows == 0 {
-            return Err(TableError::Layout(Report::new(
-                &self.file,
-                format!("it has {} and no rows of data", counted(self.names.len(), "column")),
-                "a table must have at least one row",
-                "Check that the file was written completely",
-            )));
+            return Err(TableError::no_rows(&self.file, self.names.len()));
         }
         let all_missing =
             |&&position: &&usize| self.columns.get(position).is_some_and(|column| column.n_missing == n_rows);

@@ -67,6 +67,15 @@ impl Array {
         self.n_columns
     }
 
+    pub(crate) fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Whether the data that the header announces are known to be there.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.bytes.can_seek()
+    }
+
     pub(crate) fn is_single(&self) -> bool {
         self.element.is_single()
     }
@@ -106,8 +115,7 @@ impl Array {
     pub(crate) fn read_rows(&mut self, draft: &mut Draft, most_rows: usize) -> Result<usize> {
         let number = self.number_type()?;
         let n = self.rows_left(most_rows);
-        if self.bytes.can_seek() {
-            // The data are known to be there.
+        if self.is_complete() {
             draft.reserve_rows(n)?;
         }
         if self.header.is_fortran() && self.n_columns > 1 {

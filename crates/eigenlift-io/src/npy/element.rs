@@ -66,6 +66,16 @@ impl Element {
         }
     }
 
+    /// Whether these are whole numbers; truth values are not.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(self, Self::Number(NumberType { family: Family::Signed | Family::Unsigned, .. }))
+    }
+
+    /// Whether these are truth values.
+    pub(crate) fn is_bool(self) -> bool {
+        matches!(self, Self::Number(NumberType { family: Family::Bool, .. }))
+    }
+
     /// Whether the numbers have single precision or less.
     pub(crate) fn is_single(self) -> bool {
         matches!(self, Self::Number(NumberType { family: Family::Float, n_bytes: 2 | 4, .. }))

@@ -1,43 +1,19 @@
 //! Reads NPZ files.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::sync::Arc;
-
-use zip::{CompressionMethod, ZipArchive};
-
 use super::DATA_MEMBER;
-use crate::bytes::{Bytes, Section};
+use super::member::{Contents, Member};
 use crate::cell::{Content, DecimalMark, classify};
 use crate::draft::{Draft, Spot};
 use crate::error::{Report, Result, TableError, quoted};
 use crate::feed::{Feed, Opened, Survey};
-use crate::npy::{self, Array, Header};
+use crate::npy::{self, Array};
 use crate::read::ReadOptions;
 use crate::selection::Selection;
 use crate::source::Source;
 
-/// An array in an archive.
-struct Member {
-    /// Its name without `.npy`.
-    name: String,
-    index: usize,
-    header: Header,
-    /// Its bytes in the file, and whether they are compressed.
-    start: u64,
-    end: u64,
-    deflated: bool,
-}
-
-type Archive = ZipArchive<BufReader<Section>>;
-
-/// Opens an NPZ file; a pipe is copied into a temporary file first, because a zip archive ends with its list of members.
+/// Opens an NPZ file.
 pub(crate) fn open(source: Source, options: &ReadOptions, wanted: Option<&str>) -> Result<Opened> {
-    let name = source.name.clone();
-    let (file, section) = source.into_section()?;
-    let mut archive =
-        ZipArchive::new(BufReader::new(section)).map_err(|error| broken(&name, &error.to_string()))?;
-    let members = members(&mut archive, &name)?;
+    let Contents { name, file, members, .. } = Contents::open(source)?;
     let data = choose(&members, wanted, &name)?;
     let data_name = format!("{name}:{}", data.name);
     let array = data.array(&file, &data_name)?;
@@ -133,58 +109,6 @@ impl Beside {
     }
 }
 
-impl Member {
-    fn array(&self, file: &Arc<File>, name: &str) -> Result<Array> {
-        let n_bytes = file.metadata().map_err(|error| TableError::unreadable(name, error))?.len();
-        let section = Section::new(Arc::clone(file), self.start, self.end.min(n_bytes));
-        let bytes = if self.deflated { Bytes::deflated(section) } else { Bytes::Section(section) };
-        Array::new(bytes, self.header.clone(), name)
-    }
-}
-
-/// The arrays of an archive; members that are not arrays are passed over.
-fn members(archive: &mut Archive, file: &str) -> Result<Vec<Member>> {
-    let mut members = Vec::new();
-    let mut first_trouble = None;
-    for index in 0..archive.len() {
-        let mut entry = match archive.by_index(index) {
-            Ok(entry) => entry,
-            Err(error) => {
-                first_trouble.get_or_insert(broken(file, &format!("member {}: {error}", index + 1)));
-                continue;
-            }
-        };
-        let name = entry.name().map(|name| name.into_owned()).unwrap_or_default();
-        let Some(name) = name.strip_suffix(".npy") else { continue };
-        match Header::read(&mut entry, &format!("{file}:{name}")) {
-            Ok(header) => {
-                let start = entry.data_start().unwrap_or_default();
-                members.push(Member {
-                    name: name.to_owned(),
-                    index,
-                    header,
-                    start,
-                    end: start.saturating_add(entry.compressed_size()),
-                    deflated: entry.compression() != CompressionMethod::Stored,
-                });
-            }
-            Err(error) => {
-                first_trouble.get_or_insert(error);
-            }
-        }
-    }
-    match (members.is_empty(), first_trouble) {
-        (false, _) => Ok(members),
-        (true, Some(error)) => Err(error),
-        (true, None) => Err(TableError::Binary(Report::new(
-            file,
-            "it is a zip archive without a .npy member",
-            "an NPZ file must hold at least one NumPy array",
-            "Save the table as CSV (also from a spreadsheet), NPY, NPZ or Parquet",
-        ))),
-    }
-}
-
 /// The member named, else `X`, else the only one with two dimensions, else the only one.
 fn choose<'a>(members: &'a [Member], wanted: Option<&str>, file: &str) -> Result<&'a Member> {
     let listing = listing(members);
@@ -241,13 +165,4 @@ fn check_target(member: &Member, n_rows: u64, file: &str) -> Result<()> {
         format!("a target must have one dimension and one entry for each of the {n_rows} rows"),
         "Choose another --target",
     )))
-}
-
-fn broken(file: &str, found: &str) -> TableError {
-    TableError::Binary(Report::new(
-        file,
-        format!("its archive cannot be read ({found})"),
-        "an NPZ file must be a complete zip archive, stored or deflated",
-        "Write the file again, for example with numpy.savez",
-    ))
 }
