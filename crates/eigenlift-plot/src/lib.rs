@@ -34,11 +34,16 @@ mod axis;
 mod frame;
 mod classes;
 mod legend;
+mod series;
 mod scatter;
 mod scree;
+mod log_axis;
+mod strip;
+mod choice;
 mod marching;
 mod contour;
 
+pub use choice::{Choice, Rule, choice};
 pub use contour::{ContourPanels, Panel, contour_panels};
 pub use error::{PlotError, Result};
 pub use scatter::{Color, Scatter, scatter};
