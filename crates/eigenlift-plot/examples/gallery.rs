@@ -5,8 +5,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use eigenlift_plot::{
-    Choice, Color, ContourPanels, FORMATS, Figure, Panel, Rule, Scatter, Scree, choice, contour_panels,
-    scatter, scree,
+    Choice, Color, ContourPanels, FORMATS, Figure, Panel, Rule, Scatter, Scree, WhiteningPicture, choice,
+    contour_panels, scatter, scree, whitening,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     hard_scatters(&folder)?;
     scree_plots(&folder)?;
     choices(&folder)?;
+    whitenings(&folder)?;
     contours(&folder)
 }
 
@@ -233,6 +234,51 @@ fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
     };
     write(folder, "choice-odd", &choice(&odd)?)?;
     write(folder, "choice-empty", &choice(&Choice { title: "Nothing", ..Choice::default() })?)
+}
+
+/// Correlated columns before and after whitening with the Cholesky factor of their covariance.
+fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, n, p, scale) in [("2", 150, 2, 1.0), ("8", 1000, 8, 1e-3), ("64", 20_000, 64, 40.0)] {
+        let mut random = Random(11);
+        let white: Vec<Vec<f64>> = (0..p).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+        let factor = |i: usize, j: usize| -> f64 {
+            if j > i {
+                0.0
+            } else {
+                scale * (if j == i { 0.6 } else { 1.2 }) * (-0.9_f64).powi((i - j) as i32)
+            }
+        };
+        let mixed = |i: usize| -> Vec<f64> {
+            (0..n).map(|k| (0..=i).map(|j| factor(i, j) * white[j][k]).sum()).collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..p).map(mixed).collect();
+        let covariance = |columns: &[Vec<f64>]| -> Vec<f64> {
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / n as f64;
+            columns.iter().flat_map(|a| columns.iter().map(move |b| product(a, b))).collect()
+        };
+        let title = format!("Whitening, {p} features");
+        let input = WhiteningPicture {
+            before: (&columns[0], &columns[1]),
+            after: (&white[0], &white[1]),
+            names: ["sepal length (cm)", "petal length (cm)", "z₁", "z₂"],
+            covariance_before: &covariance(&columns),
+            covariance_after: &covariance(&white),
+            p,
+            title: &title,
+        };
+        write(folder, &format!("whitening-{name}"), &whitening(&input)?)?;
+    }
+    let odd = WhiteningPicture {
+        before: (&[1.0, 2.0, 3.0, f64::NAN], &[1.0, 2.0, 3.0, 1.0]),
+        after: (&[0.0], &[0.0]),
+        names: ["a label that is longer than its axis", "another label that is too long", "", "z₂"],
+        covariance_before: &[0.0; 9],
+        covariance_after: &[1.0, f64::NAN, -0.5, 0.0, 1.0, 0.0, -0.5, 0.2, 0.9],
+        p: 3,
+        title: "A line, a point, zeros and NaN",
+    };
+    write(folder, "whitening-odd", &whitening(&odd)?)?;
+    write(folder, "whitening-empty", &whitening(&WhiteningPicture::default())?)
 }
 
 /// Three clusters of 30 points, k(x, x′) = exp(−‖x − x′‖²/0.1), the first eight components over the plane.

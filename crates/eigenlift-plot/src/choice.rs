@@ -6,7 +6,7 @@ use crate::font;
 use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK, TICK_SIZE, WIDTH};
 use crate::log_axis;
 use crate::palette::{FAINT_INK, FIRST, INK, SECOND, THIRD};
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Shape, Stroke};
+use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
 use crate::scree::component_ticks;
 use crate::series::{self, LineLook};
 use crate::strip::Strip;
@@ -92,13 +92,14 @@ pub fn choice(input: &Choice) -> Result<Figure> {
         return Err(PlotError::LengthMismatch { what, found, required, per });
     }
     let n = n_shown(input);
-    let x = Range { lo: -0.5, hi: n as f64 + 0.5 };
+    let x = x_range(n);
     let mut panels = vec![spectrum(input, n)];
     if !(input.residual.is_empty() && input.cross_validated.is_empty()) {
         panels.push(errors(input, n));
     }
     let strip = Strip::new(input.rules, input.consensus);
-    let left = panels.iter().map(Panel::left).fold(strip.left(), f64::max);
+    let ticks_width = panels.iter().map(Panel::ticks_width).fold(0.0, f64::max);
+    let left = strip.left().max(BORDER + LABEL_SIZE + 8.0 + ticks_width);
     let w = (WIDTH - left - strip.right()).max(60.0);
 
     let mut shapes = Vec::new();
@@ -109,6 +110,7 @@ pub fn choice(input: &Choice) -> Result<Figure> {
         top = series::draw_key(&mut shapes, &panel.looks(), top, WIDTH) + 3.0;
         let plot = Rect { x: left, y: top, w, h: panel.height };
         panel.draw(&mut shapes, &plot, (&x, &x_ticks), consensus);
+        panel.draw_label(&mut shapes, &plot, left - ticks_width);
         top = plot.bottom() + GAP;
     }
     let plot = Rect { x: left, y: top, w, h: strip.height() };
@@ -134,7 +136,14 @@ fn n_shown(input: &Choice) -> usize {
     let with_room = |m: usize| m.saturating_add(m / 4).saturating_add(4);
     let needed = with_room(input.consensus).min(HARD_LIMIT);
     let wanted = with_room(furthest).clamp(LEAST_SHOWN, LIMIT).max(needed);
-    wanted.min(n_given(input).max(furthest)).max(1)
+    let most = if n_given(input) == 0 { furthest } else { n_given(input).max(input.consensus) };
+    wanted.min(most).max(1)
+}
+
+/// From none to n, with room for the markers at the ends.
+fn x_range(n: usize) -> Range {
+    let pad = (0.02 * n as f64).max(0.5);
+    Range { lo: -pad, hi: n as f64 + pad }
 }
 
 /// One line of a panel; values are as given, over m.
@@ -146,8 +155,9 @@ struct Line {
 }
 
 impl Line {
-    fn new(name: &'static str, stroke: Stroke, marker: Option<Marker>, points: Vec<(f64, f64)>) -> Self {
-        let look = LineLook { name, stroke, marker }.for_points(points.len());
+    fn new(look: LineLook<'static>, points: Vec<(f64, f64)>, n: usize) -> Self {
+        // Few points are far from each other.
+        let look = look.for_places(n.min(2 * points.len()));
         Line { look, points, bars: Vec::new() }
     }
 
@@ -206,20 +216,18 @@ impl Panel {
         self.lines.iter().map(|line| line.look).collect()
     }
 
-    /// The room to the left of the plot.
-    fn left(&self) -> f64 {
-        let labels = font::widest(self.ticks.labels(), TICK_SIZE);
-        BORDER + frame::label_room(self.label, &self.ticks) + labels + TICK + 6.0
+    /// The room that ticks and their labels take to the left of the plot.
+    fn ticks_width(&self) -> f64 {
+        font::widest(self.ticks.labels(), TICK_SIZE) + TICK + 6.0
     }
 
-    /// Values that have no place on the axis.
-    fn n_left_out(&self) -> usize {
-        self.lines.iter().map(|line| line.points.len() - line.logs().count()).sum()
-    }
-
-    /// Values that lie below the axis.
-    fn n_below(&self) -> usize {
-        self.lines.iter().flat_map(Line::logs).filter(|log| *log < self.range.lo).count()
+    /// Values that have no place on the axis, and values that lie below it.
+    fn n_missing(&self) -> (usize, usize) {
+        // The threshold begins left of zero and is counted at its other end.
+        let points = || self.lines.iter().flat_map(|line| &line.points).filter(|(m, _)| *m >= 0.0);
+        let logs = || points().map(|(_, value)| log_axis::log10(*value));
+        let n_below = logs().flatten().filter(|log| *log < self.range.lo).count();
+        (logs().filter(Option::is_none).count(), n_below)
     }
 
     fn draw(&self, shapes: &mut Vec<Shape>, plot: &Rect, x: (&Range, &Ticks), consensus: f64) {
@@ -233,19 +241,22 @@ impl Panel {
         shapes.push(Shape::Clip { clip: *plot, shapes: drawn });
         shapes.push(frame::outline(plot));
         frame::y_axis(shapes, plot, &self.range, &self.ticks);
-        let labels = font::widest(self.ticks.labels(), TICK_SIZE);
-        let text = self.ticks.axis_label(self.label, plot.h + LINE);
-        let at = [plot.x - TICK - 6.0 - labels - 5.0, plot.y + plot.h / 2.0];
-        shapes.push(Shape::upward_text(&text, at, LABEL_SIZE, INK));
         if self.lines.iter().all(|line| line.logs().next().is_none()) {
             let at = [plot.x + plot.w / 2.0, plot.y + plot.h / 2.0];
             shapes.push(Shape::text("no positive values", at, LABEL_SIZE, Anchor::Middle, FAINT_INK));
         }
     }
+
+    /// Draws the label of the axis, which ends at `right`.
+    fn draw_label(&self, shapes: &mut Vec<Shape>, plot: &Rect, right: f64) {
+        let text = self.ticks.axis_label(self.label, plot.h + LINE);
+        let at = [right - 5.0, plot.y + plot.h / 2.0];
+        shapes.push(Shape::upward_text(&text, at, LABEL_SIZE, INK));
+    }
 }
 
-fn dashed(stroke: Stroke) -> Stroke {
-    Stroke { dashed: true, ..stroke }
+fn dashed(color: Rgba) -> Stroke {
+    Stroke { dashed: true, ..Stroke::solid(color, 1.6) }
 }
 
 /// The eigenvalues and what they are held against.
@@ -253,17 +264,17 @@ fn spectrum(input: &Choice, n: usize) -> Panel {
     let counted = |values: &[f64]| -> Vec<(f64, f64)> {
         values.iter().take(n).enumerate().map(|(k, value)| ((k + 1) as f64, *value)).collect()
     };
-    let (solid, thin) = (Stroke::solid(FIRST, 1.6), Stroke::solid(SECOND, 1.4));
-    let mut lines = Vec::new();
-    if let Some(threshold) = input.threshold {
-        lines.push(Line::new("threshold", thin, None, vec![(-0.5, threshold), (n as f64 + 0.5, threshold)]));
-    }
+    let look = LineLook::new("eigenvalue", Stroke::solid(FIRST, 1.6), Some(Marker::Circle));
+    let mut lines = vec![Line::new(look, counted(input.eigenvalues), n)];
     if let Some(null) = input.null.filter(|null| !null.is_empty()) {
-        let look = dashed(Stroke::solid(THIRD, 1.6));
-        lines.push(Line::new("95 % of permuted data", look, None, counted(null)));
+        let look = LineLook::new("95 % of permuted data", dashed(THIRD), None);
+        lines.push(Line::new(look, counted(null), n));
     }
-    lines.push(Line::new("eigenvalue", solid, Some(Marker::Circle), counted(input.eigenvalues)));
-    lines.reverse();
+    if let Some(threshold) = input.threshold {
+        let look = LineLook::new("threshold", Stroke::solid(SECOND, 1.4), None);
+        let Range { lo, hi } = x_range(n);
+        lines.push(Line::new(look, vec![(lo, threshold), (hi, threshold)], n));
+    }
     let highest = lines.iter().flat_map(Line::logs).fold(f64::NEG_INFINITY, f64::max);
     Panel::new("eigenvalue λ", SPECTRUM_HEIGHT, lines, highest - SPECTRUM_DECADES)
 }
@@ -278,8 +289,8 @@ fn errors(input: &Choice, n: usize) -> Panel {
     let mut lines = Vec::new();
     if !tried.is_empty() {
         let points = tried.iter().map(|(m, mean, _)| (*m as f64, mean / unit)).collect();
-        let mut line =
-            Line::new("cross-validated ± s.e.", Stroke::solid(SECOND, 1.6), Some(Marker::Square), points);
+        let look = LineLook::new("cross-validated ± s.e.", Stroke::solid(SECOND, 1.6), Some(Marker::Square));
+        let mut line = Line::new(look, points, n);
         let with_bar =
             tried.iter().filter(|(_, mean, error)| log_axis::log10(*mean).is_some() && *error > 0.0);
         line.bars = with_bar
@@ -290,8 +301,8 @@ fn errors(input: &Choice, n: usize) -> Panel {
     let floor = lines.iter().flat_map(Line::logs).fold(f64::INFINITY, f64::min) - BELOW_CROSS_VALIDATED;
     if !input.residual.is_empty() {
         let points = input.residual.iter().take(n + 1).enumerate().map(|(m, j)| (m as f64, j / unit));
-        let look = dashed(Stroke::solid(FIRST, 1.6));
-        lines.push(Line::new("residual error J", look, Some(Marker::Circle), points.collect()));
+        let look = LineLook::new("residual error J", dashed(FIRST), Some(Marker::Circle));
+        lines.push(Line::new(look, points.collect(), n));
     }
     let highest = lines.iter().flat_map(Line::logs).fold(f64::NEG_INFINITY, f64::max);
     let floor = if floor.is_finite() { floor } else { highest - RESIDUAL_DECADES };
@@ -305,11 +316,11 @@ fn notes(input: &Choice, panels: &[Panel], n: usize) -> Vec<String> {
         notes.push(format!("first {n} of {} components", n_given(input)));
     }
     let values = |n: usize| if n == 1 { "value" } else { "values" };
-    let n_left_out = panels.iter().map(Panel::n_left_out).sum();
+    let missing = panels.iter().map(Panel::n_missing);
+    let (n_left_out, n_below) = missing.fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
     if n_left_out > 0 {
         notes.push(format!("{n_left_out} {} not positive or not finite, left out", values(n_left_out)));
     }
-    let n_below = panels.iter().map(Panel::n_below).sum();
     if n_below > 0 {
         notes.push(format!("{n_below} {} below the axis", values(n_below)));
     }
@@ -333,6 +344,7 @@ mod tests {
         assert_eq!(shown(300, 250, 3), 60, "an answer far away is an arrow");
         assert_eq!(shown(300, 3, 100), 129, "the consensus is always seen");
         assert_eq!(shown(300, usize::MAX, usize::MAX), HARD_LIMIT);
+        assert_eq!(shown(6, 123_456, 2), 6, "no room without data");
     }
 
     #[test]
@@ -346,6 +358,6 @@ mod tests {
         assert_eq!(panel.lines[0].points, [(1.0, 25.0), (2.0, 50.0)]);
         assert_eq!(panel.lines[0].bars, [(2.0, 37.5, 62.5)]);
         assert_eq!(panel.lines[1].points, [(0.0, 100.0), (1.0, 25.0), (2.0, 0.0)]);
-        assert_eq!((panel.n_left_out(), panel.n_below()), (1, 0));
+        assert_eq!(panel.n_missing(), (1, 0));
     }
 }

@@ -1,4 +1,5 @@
-//! Pictures of kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum, and
+//! Pictures of PCA and kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum and of the
+//! error that is left, the [`choice`] of the number of components, what [`whitening`] does, and
 //! [`contour_panels`] of component functions over the plane.
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
@@ -40,6 +41,8 @@ mod scree;
 mod log_axis;
 mod strip;
 mod choice;
+mod heat_map;
+mod whitening;
 mod marching;
 mod contour;
 
@@ -49,3 +52,4 @@ pub use error::{PlotError, Result};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};
 pub use scree::{Scree, scree};
+pub use whitening::{WhiteningPicture, whitening};

@@ -21,17 +21,17 @@ pub(crate) fn range(logs: impl IntoIterator<Item = f64>, floor: f64) -> Range {
 /// Ticks for as much room above each other as `length` has: powers of ten over many decades, their multiples
 /// by 2 and 5 or by 3 over few, and round numbers over still less.
 pub(crate) fn ticks(range: &Range, length: f64) -> Ticks {
-    let most = ((length / (2.0 * TICK_SIZE)) as usize).clamp(2, 8);
+    let most = ((length / (2.0 * TICK_SIZE)) as usize).clamp(3, 8);
     let (first, last) = (range.lo.ceil() as i32, range.hi.floor() as i32);
     let n_decades = usize::try_from(last - first + 1).unwrap_or(0);
     if n_decades >= 3 {
         let step = n_decades.div_ceil(most).max(1);
         return labelled((first..=last).filter(|k| k.rem_euclid(step as i32) == 0).map(|k| (1, k)));
     }
-    for factors in [&[1, 2, 5][..], &[1, 3], &[1]] {
+    for factors in [&[1, 2, 5][..], &[1, 3]] {
         let all = (first - 1..=last).flat_map(|k| factors.iter().map(move |factor| (*factor, k)));
         let inside: Vec<(u32, i32)> = all.filter(|tick| range.contains(log_of(*tick))).collect();
-        if (2..=most + 1).contains(&inside.len()) {
+        if (3..=most + 1).contains(&inside.len()) {
             return labelled(inside.into_iter());
         }
     }

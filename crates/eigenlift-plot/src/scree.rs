@@ -215,15 +215,11 @@ impl Lines {
         let falling = self.residual.iter().enumerate().map(|(m, value)| place(m, *value));
         let dashed = Stroke { dashed: true, ..Stroke::solid(THIRD, 1.6) };
         let looks = [
-            LineLook {
-                name: "cumulative variance",
-                stroke: Stroke::solid(SECOND, 1.6),
-                marker: Some(Marker::Circle),
-            },
-            LineLook { name: "residual error J(m)", stroke: dashed, marker: Some(Marker::Square) },
+            LineLook::new("cumulative variance", Stroke::solid(SECOND, 1.6), Some(Marker::Circle)),
+            LineLook::new("residual error J(m)", dashed, Some(Marker::Square)),
         ];
         let n = self.cumulative.len().max(self.residual.len().saturating_sub(1));
-        let looks = looks.map(|look| look.for_points(n));
+        let looks = looks.map(|look| look.for_places(n));
         let points: [Vec<_>; 2] = [rising.collect(), falling.collect()];
         let drawn = looks.iter().zip(&points).filter(|(_, points)| !points.is_empty());
         let shapes = drawn.flat_map(|(look, points)| look.shapes(points)).collect();

@@ -9,6 +9,8 @@ use crate::scene::{Anchor, Marker, Polyline, Shape, Stroke};
 const MOST_MARKERS: usize = 40;
 /// Up to this many points the markers are large.
 const MOST_LARGE: usize = 20;
+const LARGE: f64 = 3.5;
+const SMALL: f64 = 2.5;
 /// Length of the piece of a line in the key.
 const SAMPLE: f64 = 26.0;
 /// From the sample to its name.
@@ -22,21 +24,25 @@ pub(crate) struct LineLook<'a> {
     pub(crate) name: &'a str,
     pub(crate) stroke: Stroke,
     pub(crate) marker: Option<Marker>,
+    radius: f64,
 }
 
-impl LineLook<'_> {
-    /// The look for this many points: without markers where they would touch.
-    pub(crate) fn for_points(self, n: usize) -> Self {
-        LineLook { marker: self.marker.filter(|_| n <= MOST_MARKERS), ..self }
+impl<'a> LineLook<'a> {
+    pub(crate) fn new(name: &'a str, stroke: Stroke, marker: Option<Marker>) -> Self {
+        LineLook { name, stroke, marker, radius: LARGE }
+    }
+
+    /// The look where the axis has this many places: smaller markers, and none where they would touch.
+    pub(crate) fn for_places(self, n: usize) -> Self {
+        let radius = if n <= MOST_LARGE { LARGE } else { SMALL };
+        LineLook { marker: self.marker.filter(|_| n <= MOST_MARKERS), radius, ..self }
     }
 
     /// The markers and the line, broken where a point is missing.
     pub(crate) fn shapes(&self, points: &[Option<[f64; 2]>]) -> Vec<Shape> {
-        let color = self.stroke.color;
-        let marks = self.marker.map(|marker| {
-            let radius = if points.len() <= MOST_LARGE { 3.5 } else { 2.5 };
-            Shape::Markers { centers: points.iter().flatten().copied().collect(), marker, radius, color }
-        });
+        let (color, radius) = (self.stroke.color, self.radius);
+        let centers = || points.iter().flatten().copied().collect();
+        let marks = self.marker.map(|marker| Shape::Markers { centers: centers(), marker, radius, color });
         let runs = points.split(Option::is_none).map(|run| run.iter().flatten().copied().collect::<Vec<_>>());
         let lines = runs.filter(|run| !run.is_empty()).map(|points| Polyline { points, closed: false });
         let line = Shape::Path { lines: lines.collect(), fill: None, stroke: Some(self.stroke) };
@@ -51,7 +57,7 @@ impl LineLook<'_> {
         shapes.push(Shape::line([x, y], [x + SAMPLE, y], self.stroke));
         if let Some(marker) = self.marker {
             let centers = vec![[x + SAMPLE / 2.0, y]];
-            shapes.push(Shape::Markers { centers, marker, radius: 3.5, color: self.stroke.color });
+            shapes.push(Shape::Markers { centers, marker, radius: LARGE, color: self.stroke.color });
         }
         let at = [x + SAMPLE + NAME_GAP, y + 0.36 * TICK_SIZE];
         shapes.push(Shape::text(self.name, at, TICK_SIZE, Anchor::Start, INK));
@@ -88,7 +94,7 @@ mod tests {
     use super::*;
 
     fn look(name: &str) -> LineLook<'_> {
-        LineLook { name, stroke: Stroke::solid(INK, 1.0), marker: Some(Marker::Square) }
+        LineLook::new(name, Stroke::solid(INK, 1.0), Some(Marker::Square))
     }
 
     #[test]
@@ -97,7 +103,7 @@ mod tests {
         let shapes = look("a").shapes(&[at(0.0), at(1.0), None, at(3.0), None, at(5.0), at(6.0)]);
         assert!(matches!(&shapes[0], Shape::Markers { centers, .. } if centers.len() == 5));
         assert!(matches!(&shapes[1], Shape::Path { lines, .. } if lines.len() == 3));
-        assert_eq!(look("a").for_points(41).marker, None, "many points have no markers");
+        assert_eq!(look("a").for_places(41).marker, None, "many points have no markers");
     }
 
     #[test]

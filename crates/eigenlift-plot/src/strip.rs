@@ -59,6 +59,11 @@ impl Strip {
     /// Draws the rows; the line of the consensus runs through all of them.
     pub(crate) fn draw(&self, shapes: &mut Vec<Shape>, plot: &Rect, x: (&Range, &Ticks)) {
         frame::grid(shapes, plot, x, (&Range { lo: 0.0, hi: 1.0 }, &Ticks::default()));
+        for k in 1..self.rows.len() {
+            let y = plot.y + LINE * k as f64;
+            let color = if k + 1 == self.rows.len() { AXIS } else { GRID };
+            shapes.push(Shape::line([plot.x, y], [plot.right(), y], Stroke::solid(color, 0.8)));
+        }
         let place = |m: usize| plot.x + plot.w * x.0.place(m as f64);
         let consensus = self.rows.last().and_then(|row| row.m);
         if let Some(m) = consensus.filter(|m| x.0.contains(*m as f64)) {
@@ -67,10 +72,6 @@ impl Strip {
         }
         for (k, row) in self.rows.iter().enumerate() {
             let y = plot.y + LINE * (k as f64 + 0.5);
-            let ends = k + 1 == self.rows.len();
-            let above = y - LINE / 2.0;
-            let color = if ends { AXIS } else { GRID };
-            shapes.push(Shape::line([plot.x, above], [plot.right(), above], Stroke::solid(color, 0.8)));
             let baseline = y + 0.36 * TICK_SIZE;
             let at = [plot.x - GAP, baseline];
             shapes.push(Shape::text(&row.name, at, TICK_SIZE, Anchor::End, INK));
