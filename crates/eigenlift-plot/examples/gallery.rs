@@ -219,6 +219,11 @@ fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
             write(folder, "choice-no-residual", &choice(&without)?)?;
         }
     }
+    odd_choices(folder)
+}
+
+/// Values without a logarithm, a long name, an answer beyond the data, and nothing at all.
+fn odd_choices(folder: &Path) -> Result<(), Box<dyn Error>> {
     let odd = Choice {
         eigenvalues: &[3.0, f64::NAN, 1e-3, 1e-17, 0.0, -1e-18],
         threshold: Some(-1.0),
@@ -236,17 +241,28 @@ fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
     write(folder, "choice-empty", &choice(&Choice { title: "Nothing", ..Choice::default() })?)
 }
 
-/// Correlated columns before and after whitening with the Cholesky factor of their covariance.
+/// Columns with the identity as their covariance, by Gram and Schmidt.
+fn white_columns(n: usize, p: usize) -> Vec<Vec<f64>> {
+    let mut random = Random(11);
+    let mut columns: Vec<Vec<f64>> = vec![vec![1.0; n]];
+    for _ in 0..p {
+        let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        for earlier in &columns {
+            let along = column.iter().zip(earlier).map(|(a, b)| a * b).sum::<f64>() / n as f64;
+            column.iter_mut().zip(earlier).for_each(|(a, b)| *a -= along * b);
+        }
+        let size = (column.iter().map(|a| a * a).sum::<f64>() / n as f64).sqrt();
+        columns.push(column.iter().map(|a| a / size).collect());
+    }
+    columns.split_off(1)
+}
+
+/// Correlated columns before and after whitening.
 fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
-    for (name, n, p, scale) in [("2", 150, 2, 1.0), ("8", 1000, 8, 1e-3), ("64", 20_000, 64, 40.0)] {
-        let mut random = Random(11);
-        let white: Vec<Vec<f64>> = (0..p).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    for (n, p, scale, ratio) in [(150, 2, 1.0, -0.9_f64), (1000, 8, 1e-3, -0.9), (20_000, 64, 40.0, 0.9)] {
+        let white = white_columns(n, p);
         let factor = |i: usize, j: usize| -> f64 {
-            if j > i {
-                0.0
-            } else {
-                scale * (if j == i { 0.6 } else { 1.2 }) * (-0.9_f64).powi((i - j) as i32)
-            }
+            scale * (if j == i { 0.6 } else { 1.2 }) * ratio.powi((i - j) as i32)
         };
         let mixed = |i: usize| -> Vec<f64> {
             (0..n).map(|k| (0..=i).map(|j| factor(i, j) * white[j][k]).sum()).collect()
@@ -266,7 +282,7 @@ fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
             p,
             title: &title,
         };
-        write(folder, &format!("whitening-{name}"), &whitening(&input)?)?;
+        write(folder, &format!("whitening-{p}"), &whitening(&input)?)?;
     }
     let odd = WhiteningPicture {
         before: (&[1.0, 2.0, 3.0, f64::NAN], &[1.0, 2.0, 3.0, 1.0]),

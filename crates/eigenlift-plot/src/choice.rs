@@ -174,7 +174,7 @@ impl Line {
             let low = log_axis::log10(*lo).map_or([top[0], bottom + 10.0], |log| place(*m, log));
             Some((low, top))
         });
-        let cap = 3.0;
+        let cap = (0.3 * (place(1.0, 0.0)[0] - place(0.0, 0.0)[0])).min(3.0);
         let bar = |(low, top): ([f64; 2], [f64; 2])| {
             [
                 (low, top),

@@ -41,8 +41,8 @@ impl<'a> HeatMap<'a> {
     pub(crate) fn draw(&self, shapes: &mut Vec<Shape>, plot: &Rect) -> f64 {
         let middle = plot.x + plot.w / 2.0;
         shapes.push(Shape::text(self.title, [middle, plot.y - 6.0], LABEL_SIZE, Anchor::Middle, INK));
-        shapes.push(frame::outline(plot));
         if self.p == 0 {
+            shapes.push(frame::outline(plot));
             let at = [middle, plot.y + plot.h / 2.0];
             shapes.push(Shape::text("no matrix", at, LABEL_SIZE, Anchor::Middle, FAINT_INK));
             return plot.bottom() + TICK;

@@ -7,7 +7,7 @@ use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK, TICK_SIZE, WIDTH};
 use crate::heat_map::HeatMap;
 use crate::palette::{FAINT_INK, FIRST, INK, SECOND};
 use crate::scatter;
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Shape, Stroke};
+use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
 use crate::series::{self, LineLook};
 
 /// Points drawn in each panel; of more, an even selection is drawn.
@@ -79,8 +79,10 @@ pub fn whitening(input: &WhiteningPicture) -> Result<Figure> {
     for (k, cloud) in clouds.iter().enumerate() {
         bottom = cloud.draw(&mut shapes, &layout.plot(k)).max(bottom);
     }
-    let looks = ellipse_strokes().map(|(name, _, stroke)| LineLook::new(name, stroke, None));
-    bottom = series::draw_key(&mut shapes, &looks, bottom + 4.0, WIDTH);
+    if clouds.iter().any(|cloud| !cloud.ellipses.is_empty()) {
+        let looks = ellipse_strokes().map(|(name, _, stroke)| LineLook::new(name, stroke, None));
+        bottom = series::draw_key(&mut shapes, &looks, bottom + 4.0, WIDTH);
+    }
     let top = bottom + LINE + 4.0;
     for (k, map) in maps.iter().enumerate() {
         bottom = map.draw(&mut shapes, &Rect { y: top, ..layout.plot(k) }).max(bottom);
@@ -108,7 +110,7 @@ fn check(input: &WhiteningPicture) -> Result<()> {
 /// Name, number of standard deviations and look of each ellipse.
 fn ellipse_strokes() -> [(&'static str, f64, Stroke); 2] {
     let solid = Stroke::solid(SECOND, 1.8);
-    [("1 standard deviation", 1.0, solid), ("2", 2.0, Stroke { dashed: true, ..solid })]
+    [("covariance ellipse, 1 σ", 1.0, solid), ("2 σ", 2.0, Stroke { dashed: true, ..solid })]
 }
 
 /// Two squares beside each other, with the same room for labels.
@@ -187,11 +189,11 @@ impl<'a> Cloud<'a> {
         frame::x_axis(shapes, plot, (&x, &x_ticks), (plot.x - GAP, plot.right() + GAP / 2.0));
         frame::y_axis(shapes, plot, &y, &y_ticks);
         let labels = font::widest(y_ticks.labels(), TICK_SIZE);
-        let label = y_ticks.axis_label(self.labels[1], plot.h);
+        let label = y_ticks.axis_label(self.labels[1], plot.h + LINE);
         let at = [plot.x - TICK - 6.0 - labels - 5.0, plot.y + plot.h / 2.0];
         shapes.push(Shape::upward_text(&label, at, LABEL_SIZE, INK));
         let bottom = plot.bottom() + TICK + LINE;
-        let label = x_ticks.axis_label(self.labels[0], plot.w);
+        let label = x_ticks.axis_label(self.labels[0], plot.w + GAP);
         if label.is_empty() {
             return bottom;
         }
@@ -210,7 +212,12 @@ impl<'a> Cloud<'a> {
         let mut shapes = vec![Shape::Markers { centers, marker: Marker::Circle, radius, color }];
         for ((_, _, stroke), outline) in ellipse_strokes().into_iter().zip(&self.ellipses) {
             let line = Polyline { points: outline.iter().map(&place).collect(), closed: true };
-            shapes.push(Shape::Path { lines: vec![line], fill: None, stroke: Some(stroke) });
+            let halo = Stroke::solid(Rgba::hex(0xffffff).with_alpha(0.7), stroke.width + 2.0);
+            shapes.extend([halo, stroke].map(|stroke| Shape::Path {
+                lines: vec![line.clone()],
+                fill: None,
+                stroke: Some(stroke),
+            }));
         }
         shapes
     }
