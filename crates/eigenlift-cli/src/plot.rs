@@ -105,6 +105,7 @@ pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure,
         ratio: &model.explained_variance_ratio(),
         intervals: (!intervals.is_empty()).then_some(&intervals),
         title,
+        ..Scree::default()
     })?)
 }
 

@@ -5,7 +5,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use eigenlift_plot::{
-    Color, ContourPanels, FORMATS, Figure, Panel, Scatter, Scree, contour_panels, scatter, scree,
+    Choice, Color, ContourPanels, FORMATS, Figure, Panel, Rule, Scatter, Scree, WhiteningPicture, choice,
+    contour_panels, scatter, scree, whitening,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -14,6 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     scatters(&folder)?;
     hard_scatters(&folder)?;
     scree_plots(&folder)?;
+    choices(&folder)?;
+    whitenings(&folder)?;
     contours(&folder)
 }
 
@@ -135,14 +138,163 @@ fn scree_plots(folder: &Path) -> Result<(), Box<dyn Error>> {
         let intervals: Vec<(f64, f64)> = eigenvalues.iter().map(|v| (0.9 * v, 1.15 * v)).collect();
         let intervals = (n == 8).then_some(intervals.as_slice());
         let title = format!("Spectrum, {n} components");
-        let figure = scree(&Scree { eigenvalues: &eigenvalues, ratio: &ratio, intervals, title: &title })?;
-        write(folder, &format!("scree-{n}"), &figure)?;
+        let base = Scree { eigenvalues: &eigenvalues, ratio: &ratio, title: &title, ..Scree::default() };
+        write(folder, &format!("scree-{n}"), &scree(&Scree { intervals, ..base })?)?;
+    }
+    for n in [1_usize, 2, 10, 64, 300] {
+        let eigenvalues: Vec<f64> = (0..n).map(|k| 8.0 * 0.75_f64.powf(k as f64)).collect();
+        let total = eigenvalues.iter().sum::<f64>() / 0.96;
+        let ratio: Vec<f64> = eigenvalues.iter().map(|v| v / total).collect();
+        let residual: Vec<f64> = (0..=n).map(|m| total - eigenvalues[..m].iter().sum::<f64>()).collect();
+        let title = format!("Spectrum and residual error, {n} components");
+        let input = Scree {
+            eigenvalues: &eigenvalues,
+            ratio: &ratio,
+            residual: &residual,
+            title: &title,
+            ..Scree::default()
+        };
+        write(folder, &format!("scree-residual-{n}"), &scree(&input)?)?;
+        if n == 10 {
+            write(folder, "scree-residual-alone", &scree(&Scree { ratio: &[], ..input })?)?;
+        }
     }
     let indefinite = [3.1e-6, 1.2e-6, 0.4e-6, -0.3e-6, f64::NAN];
     let figure =
         scree(&Scree { eigenvalues: &indefinite, title: "An indefinite kernel", ..Scree::default() })?;
     write(folder, "scree-negative", &figure)?;
     Ok(())
+}
+
+/// A spectrum of `strong` components over noise, and what the rules make of it.
+fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, n, strong, noise) in [
+        ("few", 4, 2, 0.1),
+        ("ten", 10, 3, 0.2),
+        ("many", 64, 12, 0.01),
+        ("flat", 30, 0, 1.0),
+        ("cut", 400, 9, 0.05),
+    ] {
+        let eigenvalues: Vec<f64> = (0..n)
+            .map(|k| {
+                if k < strong {
+                    30.0 * 0.7_f64.powi(k as i32)
+                } else {
+                    noise * (1.3 - 0.6 * k as f64 / n as f64)
+                }
+            })
+            .collect();
+        let null: Vec<f64> = (0..n).map(|k| noise * (1.5 - 0.9 * k as f64 / n as f64)).collect();
+        let residual: Vec<f64> = (0..=n).map(|m| eigenvalues[m..].iter().sum()).collect();
+        let cross_validated: Vec<(usize, f64, f64)> = (0..n.min(40))
+            .map(|m| {
+                let error = residual[m] * (1.0 + 0.02 * m as f64) + 0.4 * noise * m as f64;
+                (m, error, 0.08 * error)
+            })
+            .collect();
+        let rules = [
+            Rule { name: "parallel analysis", m: Some(strong) },
+            Rule { name: "Gavish–Donoho", m: Some(strong) },
+            Rule { name: "cross-validation", m: Some(strong + 1) },
+            Rule { name: "90 % of variance", m: Some(strong.saturating_sub(1)) },
+            Rule { name: "elbow", m: None },
+            Rule { name: "broken stick", m: Some(if name == "cut" { 150 } else { 1 }) },
+        ];
+        let title = format!("How many components: {name}");
+        let input = Choice {
+            eigenvalues: &eigenvalues,
+            null: Some(&null),
+            threshold: Some(2.2 * noise),
+            cross_validated: &cross_validated,
+            residual: &residual,
+            rules: &rules,
+            consensus: strong,
+            title: &title,
+        };
+        write(folder, &format!("choice-{name}"), &choice(&input)?)?;
+        if name == "ten" {
+            let plain = Choice { null: None, threshold: None, cross_validated: &[], residual: &[], ..input };
+            write(folder, "choice-plain", &choice(&plain)?)?;
+            let without = Choice { residual: &[], rules: &rules[..1], ..input };
+            write(folder, "choice-no-residual", &choice(&without)?)?;
+        }
+    }
+    odd_choices(folder)
+}
+
+/// Values without a logarithm, a long name, an answer beyond the data, and nothing at all.
+fn odd_choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let odd = Choice {
+        eigenvalues: &[3.0, f64::NAN, 1e-3, 1e-17, 0.0, -1e-18],
+        threshold: Some(-1.0),
+        cross_validated: &[(3, 2.0, 5.0), (1, 4.0, 0.1), (2, f64::INFINITY, 1.0)],
+        residual: &[3.001, 0.001, 1e-3, 1e-17, 0.0, 0.0, 0.0],
+        rules: &[
+            Rule { name: "a rule whose name is longer than there is room", m: Some(123_456) },
+            Rule { name: "", m: None },
+        ],
+        consensus: 1,
+        title: "Values that have no logarithm",
+        ..Choice::default()
+    };
+    write(folder, "choice-odd", &choice(&odd)?)?;
+    write(folder, "choice-empty", &choice(&Choice { title: "Nothing", ..Choice::default() })?)
+}
+
+/// Columns with the identity as their covariance, by Gram and Schmidt.
+fn white_columns(n: usize, p: usize) -> Vec<Vec<f64>> {
+    let mut random = Random(11);
+    let mut columns: Vec<Vec<f64>> = vec![vec![1.0; n]];
+    for _ in 0..p {
+        let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        for earlier in &columns {
+            let along = column.iter().zip(earlier).map(|(a, b)| a * b).sum::<f64>() / n as f64;
+            column.iter_mut().zip(earlier).for_each(|(a, b)| *a -= along * b);
+        }
+        let size = (column.iter().map(|a| a * a).sum::<f64>() / n as f64).sqrt();
+        columns.push(column.iter().map(|a| a / size).collect());
+    }
+    columns.split_off(1)
+}
+
+/// Correlated columns before and after whitening.
+fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for (n, p, scale, ratio) in [(150, 2, 1.0, -0.9_f64), (1000, 8, 1e-3, -0.9), (20_000, 64, 40.0, 0.9)] {
+        let white = white_columns(n, p);
+        let factor = |i: usize, j: usize| -> f64 {
+            scale * (if j == i { 0.6 } else { 1.2 }) * ratio.powi((i - j) as i32)
+        };
+        let mixed = |i: usize| -> Vec<f64> {
+            (0..n).map(|k| (0..=i).map(|j| factor(i, j) * white[j][k]).sum()).collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..p).map(mixed).collect();
+        let covariance = |columns: &[Vec<f64>]| -> Vec<f64> {
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / n as f64;
+            columns.iter().flat_map(|a| columns.iter().map(move |b| product(a, b))).collect()
+        };
+        let title = format!("Whitening, {p} features");
+        let input = WhiteningPicture {
+            before: (&columns[0], &columns[1]),
+            after: (&white[0], &white[1]),
+            names: ["sepal length (cm)", "petal length (cm)", "z₁", "z₂"],
+            covariance_before: &covariance(&columns),
+            covariance_after: &covariance(&white),
+            p,
+            title: &title,
+        };
+        write(folder, &format!("whitening-{p}"), &whitening(&input)?)?;
+    }
+    let odd = WhiteningPicture {
+        before: (&[1.0, 2.0, 3.0, f64::NAN], &[1.0, 2.0, 3.0, 1.0]),
+        after: (&[0.0], &[0.0]),
+        names: ["a label that is longer than its axis", "another label that is too long", "", "z₂"],
+        covariance_before: &[0.0; 9],
+        covariance_after: &[1.0, f64::NAN, -0.5, 0.0, 1.0, 0.0, -0.5, 0.2, 0.9],
+        p: 3,
+        title: "A line, a point, zeros and NaN",
+    };
+    write(folder, "whitening-odd", &whitening(&odd)?)?;
+    write(folder, "whitening-empty", &whitening(&WhiteningPicture::default())?)
 }
 
 /// Three clusters of 30 points, k(x, x′) = exp(−‖x − x′‖²/0.1), the first eight components over the plane.

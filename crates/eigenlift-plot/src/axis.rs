@@ -203,7 +203,8 @@ fn decimal(value: f64, decimals: usize) -> String {
     if value < 0.0 && !is_zero { format!("−{text}") } else { text }
 }
 
-fn superscript(exponent: i32) -> String {
+/// A power in raised digits.
+pub(crate) fn superscript(exponent: i32) -> String {
     exponent
         .to_string()
         .chars()

@@ -55,6 +55,14 @@ pub enum PlotError {
         /// Upper bound.
         hi: f64,
     },
+    /// A matrix has too many rows for its cells to be seen.
+    #[error("the matrix is {p} × {p}; at most {limit} × {limit} can be drawn. Pass fewer features.")]
+    MatrixSize {
+        /// Rows of the matrix.
+        p: usize,
+        /// The most rows.
+        limit: usize,
+    },
     /// The file extension names no format that can be written.
     #[error("cannot draw a {found:?} file; known formats are {}. Choose one of these extensions.", crate::FORMATS.join(", "))]
     UnknownFormat {

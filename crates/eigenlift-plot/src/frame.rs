@@ -121,7 +121,7 @@ pub(crate) fn label_room(label: &str, ticks: &Ticks) -> f64 {
 }
 
 /// The ranges, one of them widened so that both axes have the same scale.
-fn equal_ranges(x: Range, y: Range, plot: &Rect) -> (Range, Range) {
+pub(crate) fn equal_ranges(x: Range, y: Range, plot: &Rect) -> (Range, Range) {
     let unit = (x.width() / plot.w).max(y.width() / plot.h);
     (x.with_width(unit * plot.w), y.with_width(unit * plot.h))
 }
@@ -152,7 +152,8 @@ pub(crate) fn outline(plot: &Rect) -> Shape {
     Shape::Rect { rect: *plot, fill: None, stroke: Some(Stroke::solid(AXIS, 0.8)) }
 }
 
-fn grid(shapes: &mut Vec<Shape>, plot: &Rect, x: (&Range, &Ticks), y: (&Range, &Ticks)) {
+/// Draws faint lines at the ticks.
+pub(crate) fn grid(shapes: &mut Vec<Shape>, plot: &Rect, x: (&Range, &Ticks), y: (&Range, &Ticks)) {
     let stroke = Stroke::solid(GRID, 0.8);
     for value in &x.1.values {
         let left = plot.x + plot.w * x.0.place(*value);

@@ -1,4 +1,5 @@
-//! Pictures of kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum, and
+//! Pictures of PCA and kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum and of the
+//! error that is left, the [`choice`] of the number of components, what [`whitening`] does, and
 //! [`contour_panels`] of component functions over the plane.
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
@@ -34,13 +35,21 @@ mod axis;
 mod frame;
 mod classes;
 mod legend;
+mod series;
 mod scatter;
 mod scree;
+mod log_axis;
+mod strip;
+mod choice;
+mod heat_map;
+mod whitening;
 mod marching;
 mod contour;
 
+pub use choice::{Choice, Rule, choice};
 pub use contour::{ContourPanels, Panel, contour_panels};
 pub use error::{PlotError, Result};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};
 pub use scree::{Scree, scree};
+pub use whitening::{WhiteningPicture, whitening};

@@ -16,6 +16,8 @@ pub(crate) const OTHER: Rgba = Rgba::hex(0xb0b0b0);
 pub(crate) const FIRST: Rgba = Rgba::hex(0x0072b2);
 /// The second series of a picture; darkened vermilion, so that text in it is readable.
 pub(crate) const SECOND: Rgba = Rgba::hex(0xb84e00);
+/// The third series of a picture; darkened reddish purple.
+pub(crate) const THIRD: Rgba = Rgba::hex(0x7a2c66);
 
 /// The eight colours of Okabe and Ito, which people with any colour vision can tell apart. The yellow
 /// comes last and is darkened for white paper.
@@ -57,6 +59,14 @@ pub(crate) fn diverging(t: f64) -> Rgba {
     let t = if t.is_finite() { t.clamp(-1.0, 1.0) } else { 0.0 };
     let hue = if t < 0.0 { 245.0 } else { 55.0 };
     oklch(0.985 - 0.185 * t.abs(), 0.09 * t.abs(), hue)
+}
+
+/// The strong diverging ramp for cells without lines on top: blue (−1), nearly white (0), vermilion (1). Both
+/// ends are equally dark.
+pub(crate) fn strong_diverging(t: f64) -> Rgba {
+    let t = if t.is_finite() { t.clamp(-1.0, 1.0) } else { 0.0 };
+    let hue = if t < 0.0 { 248.0 } else { 48.0 };
+    oklch(0.985 - 0.435 * t.abs(), 0.145 * t.abs(), hue)
 }
 
 /// The light sequential ramp for shading under lines: nearly white (0) to blue (1).
@@ -116,5 +126,14 @@ mod tests {
         assert_ne!(ramp(0.0), ramp(1.0));
         assert!(lightness(diverging(0.0)) > 95.0);
         assert_ne!(diverging(-1.0), diverging(1.0));
+        assert_eq!(strong_diverging(f64::NAN), strong_diverging(0.0));
+    }
+
+    #[test]
+    fn strong_ends_differ_in_hue_and_not_in_lightness() {
+        let (cold, warm) = (strong_diverging(-1.0), strong_diverging(1.0));
+        assert!((lightness(cold) - lightness(warm)).abs() < 4.0, "{cold:?} {warm:?}");
+        assert!(lightness(warm) < 60.0 && lightness(strong_diverging(0.0)) > 95.0);
+        assert!(cold.rgb[2] > cold.rgb[0] && warm.rgb[0] > warm.rgb[2]);
     }
 }

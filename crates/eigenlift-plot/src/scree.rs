@@ -1,17 +1,19 @@
-//! The spectrum: a bar for each eigenvalue and the line of the cumulative explained variance.
+//! The spectrum: a bar for each eigenvalue, the line of the cumulative explained variance and the line of the
+//! error that is left.
 
 use crate::axis::{Range, Ticks};
 use crate::error::{PlotError, Result, check_length};
 use crate::font;
 use crate::frame::{self, BORDER, Frame, FrameSpec, LABEL_SIZE, TICK, TICK_SIZE, WIDTH};
-use crate::palette::{AXIS, FAINT_INK, FIRST, INK, SECOND};
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Shape, Stroke};
+use crate::palette::{AXIS, FAINT_INK, FIRST, INK, SECOND, THIRD};
+use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
+use crate::series::{self, LineLook};
 
 const PLOT_HEIGHT: f64 = 270.0;
 /// More components than this are not drawn.
 const LIMIT: usize = 200;
-/// Up to this many components the line has a dot for each.
-const MOST_DOTS: usize = 40;
+/// Most ticks below the bars, the first not counted.
+const MOST_TICKS: usize = 12;
 
 /// What [`scree`] draws. With both slices the bars are eigenvalues; with one of them empty, the other alone
 /// is drawn.
@@ -23,12 +25,15 @@ pub struct Scree<'a> {
     pub ratio: &'a [f64],
     /// Lower and upper bounds for each bar, drawn as error bars.
     pub intervals: Option<&'a [(f64, f64)]>,
+    /// J(m) for m = 0, 1, 2, …: the mean squared reconstruction error with m components, in the units of the
+    /// eigenvalues; may be empty. J(0) is the total variance, so there is one entry more than components.
+    pub residual: &'a [f64],
     /// Title above the plot; may be empty.
     pub title: &'a str,
 }
 
 /// Draws the spectrum: bars for λᵢ (or shares, when no eigenvalues are given) and, on a second axis, the
-/// cumulative share of the explained variance.
+/// cumulative share of the explained variance and the share J(m)/J(0) that is left.
 ///
 /// The first 200 components are drawn; values that are not finite are left out. Both are said in a note.
 ///
@@ -59,30 +64,34 @@ pub fn scree(input: &Scree) -> Result<Figure> {
             per: "the components",
         });
     }
+    if !input.residual.is_empty() {
+        let per = "the components, and one for none of them";
+        check_length("the residual error", input.residual.len(), bars.len() + 1, per)?;
+    }
     let n = bars.len().min(LIMIT);
     let heights: Vec<f64> = bars.iter().take(n).copied().collect();
     let intervals: Vec<(f64, f64)> = intervals.iter().take(n).copied().collect();
-    let cumulative = cumulative(input.ratio.iter().take(n));
+    let lines = Lines::new(input, n);
 
     let right = Ticks::new(&PERCENT, 6);
     let right_room = TICK + 3.0 + font::widest(right.labels(), TICK_SIZE) + LABEL_SIZE + 8.0 + BORDER;
-    let notes = notes(bars, n);
-    let x = Range { lo: 0.4, hi: n.max(1) as f64 + 0.6 };
+    let notes = notes(input, bars, n);
+    let first = usize::from(lines.residual.is_empty());
     let mut frame = Frame::new(&FrameSpec {
         title: input.title,
-        x_label: "component",
+        x_label: if first == 0 { "component, or number kept m" } else { "component" },
         y_label: if has_eigenvalues { "eigenvalue λ" } else { "share of variance" },
         y_color: FIRST,
-        x,
+        x: Range { lo: if first == 0 { -0.4 } else { 0.4 }, hi: n.max(1) as f64 + 0.6 },
         y: bar_range(&heights, &intervals),
-        x_ticks: Some(component_ticks(n)),
+        x_ticks: Some(component_ticks(n, first, MOST_TICKS)),
         equal: false,
         plot_height: PLOT_HEIGHT,
-        right: if cumulative.is_empty() { 0.0 } else { right_room },
+        right: if lines.are_empty() { 0.0 } else { right_room },
         notes: &notes,
     });
     draw_bars(&mut frame, &heights, &intervals);
-    draw_cumulative(&mut frame, &cumulative, &right);
+    lines.draw(&mut frame, &right);
     if n == 0 {
         let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
         frame.shapes.push(Shape::text("no components", at, LABEL_SIZE, Anchor::Middle, FAINT_INK));
@@ -103,6 +112,16 @@ fn cumulative<'a>(ratio: impl Iterator<Item = &'a f64>) -> Vec<f64> {
         .collect()
 }
 
+/// 100·J(m)/J(0) for m = 0, 1, …; nothing where J(0) is not a positive number.
+fn residual_percent(residual: &[f64]) -> Vec<f64> {
+    match residual.first() {
+        Some(total) if total.is_finite() && *total > 0.0 => {
+            residual.iter().map(|left| left / total * 100.0).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// From zero to a little above the highest bar, and below zero for negative eigenvalues.
 fn bar_range(heights: &[f64], intervals: &[(f64, f64)]) -> Range {
     let ends = intervals.iter().flat_map(|(lo, hi)| [*lo, *hi]);
@@ -116,12 +135,11 @@ fn bar_range(heights: &[f64], intervals: &[(f64, f64)]) -> Range {
     Range { lo: if lo < 0.0 { range.lo - pad } else { range.lo }, hi: range.hi + pad }
 }
 
-/// 1, then multiples of a nice step; every component while there are few.
-fn component_ticks(n: usize) -> Ticks {
-    let step = [1, 2, 5, 10, 20, 50].into_iter().find(|step| n.div_ceil(*step) <= 12).unwrap_or(50);
-    let multiples = (step..=n).step_by(step);
-    let numbers: Vec<usize> =
-        if step > 1 { std::iter::once(1).chain(multiples).collect() } else { multiples.collect() };
+/// The first number, 0 or 1, then multiples of a nice step; every number while there are few.
+pub(crate) fn component_ticks(n: usize, first: usize, most: usize) -> Ticks {
+    let step = [1, 2, 5, 10, 20, 50, 100].into_iter().find(|step| n.div_ceil(*step) <= most).unwrap_or(100);
+    let multiples = (step..=n).step_by(step).filter(|k| *k > first);
+    let numbers: Vec<usize> = std::iter::once(first).filter(|k| *k <= n).chain(multiples).collect();
     Ticks {
         values: numbers.iter().map(|k| *k as f64).collect(),
         labels: numbers.iter().map(usize::to_string).collect(),
@@ -130,7 +148,7 @@ fn component_ticks(n: usize) -> Ticks {
 }
 
 fn draw_bars(frame: &mut Frame, heights: &[f64], intervals: &[(f64, f64)]) {
-    let per_bar = frame.plot.w / (heights.len().max(1) as f64 + 0.2);
+    let per_bar = frame.plot.w / frame.x.width();
     let width = (0.8 * per_bar).min(60.0);
     for (k, height) in heights.iter().enumerate().filter(|(_, height)| height.is_finite()) {
         let [x, zero] = frame.at((k + 1) as f64, 0.0);
@@ -157,38 +175,81 @@ fn draw_bars(frame: &mut Frame, heights: &[f64], intervals: &[(f64, f64)]) {
     }
 }
 
-fn draw_cumulative(frame: &mut Frame, percent: &[f64], ticks: &Ticks) {
-    if percent.is_empty() {
-        return;
-    }
-    let plot = frame.plot;
-    let places = percent
-        .iter()
-        .enumerate()
-        .map(|(k, value)| frame::at(&plot, &frame.x, &PERCENT, (k + 1) as f64, *value));
-    let points: Vec<[f64; 2]> = places.collect();
-    let mut shapes = Vec::new();
-    if points.len() <= MOST_DOTS {
-        let (marker, radius) = (Marker::Circle, if points.len() <= 20 { 3.5 } else { 2.5 });
-        shapes.push(Shape::Markers { centers: points.clone(), marker, radius, color: SECOND });
-    }
-    let line = Polyline { points, closed: false };
-    shapes.push(Shape::Path { lines: vec![line], fill: None, stroke: Some(Stroke::solid(SECOND, 1.6)) });
-    frame.shapes.push(Shape::Clip { clip: plot, shapes });
-    frame::right_axis(&mut frame.shapes, &plot, &PERCENT, ticks);
-    let at = [WIDTH - BORDER - 4.0, plot.y + plot.h / 2.0];
-    frame.shapes.push(Shape::upward_text("cumulative variance (%)", at, LABEL_SIZE, SECOND));
+/// The lines of the second axis, in percent.
+struct Lines {
+    /// After component 1, 2, ….
+    cumulative: Vec<f64>,
+    /// With 0, 1, 2, … components.
+    residual: Vec<f64>,
 }
 
-fn notes(bars: &[f64], n: usize) -> Vec<String> {
+impl Lines {
+    fn new(input: &Scree, n: usize) -> Self {
+        let kept = input.residual.get(..n + 1).unwrap_or_default();
+        Lines { cumulative: cumulative(input.ratio.iter().take(n)), residual: residual_percent(kept) }
+    }
+
+    fn are_empty(&self) -> bool {
+        self.cumulative.is_empty() && self.residual.is_empty()
+    }
+
+    /// What the second axis shows.
+    fn axis_label(&self) -> (&'static str, Rgba) {
+        match (self.cumulative.is_empty(), self.residual.is_empty()) {
+            (false, true) => ("cumulative variance (%)", SECOND),
+            (true, false) => ("residual error J (%)", THIRD),
+            _ => ("share of variance (%)", INK),
+        }
+    }
+
+    /// Draws the lines and their axis; two lines have a key below.
+    fn draw(&self, frame: &mut Frame, ticks: &Ticks) {
+        if self.are_empty() {
+            return;
+        }
+        let plot = frame.plot;
+        let place = |m: usize, value: f64| {
+            value.is_finite().then(|| frame::at(&plot, &frame.x, &PERCENT, m as f64, value))
+        };
+        let rising = self.cumulative.iter().enumerate().map(|(k, value)| place(k + 1, *value));
+        let falling = self.residual.iter().enumerate().map(|(m, value)| place(m, *value));
+        let dashed = Stroke { dashed: true, ..Stroke::solid(THIRD, 1.6) };
+        let looks = [
+            LineLook::new("cumulative variance", Stroke::solid(SECOND, 1.6), Some(Marker::Circle)),
+            LineLook::new("residual error J(m)", dashed, Some(Marker::Square)),
+        ];
+        let n = self.cumulative.len().max(self.residual.len().saturating_sub(1));
+        let looks = looks.map(|look| look.for_places(n));
+        let points: [Vec<_>; 2] = [rising.collect(), falling.collect()];
+        let drawn = looks.iter().zip(&points).filter(|(_, points)| !points.is_empty());
+        let shapes = drawn.flat_map(|(look, points)| look.shapes(points)).collect();
+        frame.shapes.push(Shape::Clip { clip: plot, shapes });
+        frame::right_axis(&mut frame.shapes, &plot, &PERCENT, ticks);
+        let (label, color) = self.axis_label();
+        let at = [WIDTH - BORDER - 4.0, plot.y + plot.h / 2.0];
+        frame.shapes.push(Shape::upward_text(label, at, LABEL_SIZE, color));
+        if !self.cumulative.is_empty() && !self.residual.is_empty() {
+            frame.bottom = series::draw_key(&mut frame.shapes, &looks, frame.bottom + 4.0, WIDTH);
+        }
+    }
+}
+
+fn notes(input: &Scree, bars: &[f64], n: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if bars.len() > n {
         notes.push(format!("first {n} of {} components", bars.len()));
     }
+    let values = |n: usize| if n == 1 { "value" } else { "values" };
     let n_bad = bars.iter().take(n).filter(|v| !v.is_finite()).count();
     if n_bad > 0 {
-        let values = if n_bad == 1 { "value" } else { "values" };
-        notes.push(format!("{n_bad} {values} not finite, left out"));
+        notes.push(format!("{n_bad} {} not finite, left out", values(n_bad)));
+    }
+    let kept = input.residual.get(..n + 1).unwrap_or_default();
+    let n_bad = kept.iter().filter(|v| !v.is_finite()).count();
+    if !kept.is_empty() && residual_percent(kept).is_empty() {
+        notes.push("J(0) is not a positive number, residual error left out".to_owned());
+    } else if n_bad > 0 {
+        notes.push(format!("{n_bad} {} of the residual error not finite, left out", values(n_bad)));
     }
     notes
 }
@@ -198,17 +259,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn component_ticks_are_few_and_begin_at_one() {
-        for n in 1..=200 {
-            let ticks = component_ticks(n);
-            assert!(ticks.values.len() <= 13 && ticks.values.first() == Some(&1.0), "{n}: {ticks:?}");
-            assert!(ticks.values.iter().all(|v| *v <= n as f64));
+    fn component_ticks_are_few_and_begin_where_they_should() {
+        for n in 1..=1000 {
+            for first in [0, 1] {
+                let ticks = component_ticks(n, first, 12);
+                assert!(ticks.values.len() <= 13 && ticks.values[0] == first as f64, "{n}: {ticks:?}");
+                assert!(ticks.values.iter().all(|v| *v <= n as f64));
+                assert!(ticks.values.windows(2).all(|pair| pair[0] < pair[1]), "{n}: {ticks:?}");
+            }
         }
+        assert_eq!(component_ticks(0, 0, 12).values, [0.0]);
     }
 
     #[test]
     fn sums_run_to_the_total() {
         let sums = cumulative([0.5, f64::NAN, 0.25].iter());
         assert_eq!(sums, [50.0, 50.0, 75.0]);
+    }
+
+    #[test]
+    fn the_residual_is_a_share_of_the_total() {
+        assert_eq!(residual_percent(&[8.0, 4.0, 1.0]), [100.0, 50.0, 12.5]);
+        for total in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(residual_percent(&[total, 1.0]).is_empty(), "{total}");
+        }
     }
 }

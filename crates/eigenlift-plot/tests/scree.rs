@@ -65,8 +65,14 @@ fn negative_and_bad_values_give_a_picture() {
     ] {
         let bad_ratio = vec![f64::NAN; eigenvalues.len()];
         let intervals = vec![(f64::NEG_INFINITY, 1.0); eigenvalues.len()];
-        let input =
-            Scree { eigenvalues: &eigenvalues, ratio: &bad_ratio, intervals: Some(&intervals), title: "" };
+        let residual: Vec<f64> = [3.0, f64::NAN, f64::INFINITY, -1.0][..=eigenvalues.len()].into();
+        let input = Scree {
+            eigenvalues: &eigenvalues,
+            ratio: &bad_ratio,
+            intervals: Some(&intervals),
+            residual: &residual,
+            title: "",
+        };
         assert_sound(&scree(&input).unwrap(), 2.0);
     }
 }
@@ -77,4 +83,53 @@ fn wrong_lengths_are_errors() {
     assert!(matches!(scree(&input), Err(PlotError::LengthMismatch { found: 1, required: 2, .. })));
     let input = Scree { eigenvalues: &[1.0, 2.0], intervals: Some(&[]), ..Scree::default() };
     assert!(matches!(scree(&input), Err(PlotError::LengthMismatch { what: "the intervals", .. })));
+}
+
+#[test]
+fn the_residual_falls_from_100_percent_at_none() {
+    let (eigenvalues, ratio) = (&[4.0, 2.0], &[0.5, 0.25]);
+    let base = Scree { eigenvalues, ratio, ..Scree::default() };
+    let input = Scree { residual: &[8.0, 4.0, 2.0], ..base };
+    let svg = scree(&input).unwrap().to_svg();
+    // Two dots and one of the key; three squares and one of the key.
+    assert_eq!(n_markers(&svg), 3 + 4);
+    let line = parse(&svg).into_iter().find(|e| e.attribute("stroke-dasharray").is_some()).unwrap();
+    let points: Vec<Vec<f64>> = line.attribute("d").unwrap()[1..]
+        .split('L')
+        .map(|pair| pair.split(' ').map(|v| v.parse().unwrap()).collect())
+        .collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p[0], p[1])).unzip();
+    let tick = |label: &str| {
+        let found = parse(&svg).into_iter().filter(|e| e.name == "text" && e.text == label);
+        found.filter_map(|e| e.attribute("x")?.parse::<f64>().ok()).collect::<Vec<_>>()
+    };
+    for (m, x) in x.iter().enumerate() {
+        assert!(tick(&m.to_string()).iter().any(|at| (at - x).abs() < 0.02), "{m} at {x}");
+    }
+    // 100 %, 50 %, 25 %: the second step is half of the first; 0 % is as far again.
+    assert!(((y[2] - y[1]) / (y[1] - y[0]) - 0.5).abs() < 1e-3, "{y:?}");
+    for name in ["cumulative variance", "residual error J(m)", "share of variance (%)"] {
+        assert!(texts(&svg).iter().any(|t| t == name), "{name}");
+    }
+    let alone = scree(&Scree { ratio: &[], ..input }).unwrap().to_svg();
+    assert!(texts(&alone).contains(&"residual error J (%)".to_owned()));
+}
+
+#[test]
+fn a_residual_of_another_length_or_without_a_total_is_told() {
+    let base = Scree { eigenvalues: &[1.0, 2.0], ..Scree::default() };
+    let error = scree(&Scree { residual: &[3.0, 2.0], ..base }).unwrap_err();
+    assert!(matches!(
+        error,
+        PlotError::LengthMismatch { what: "the residual error", found: 2, required: 3, .. }
+    ));
+    for (residual, note) in [
+        ([0.0, 0.0, 0.0], "J(0) is not a positive number, residual error left out"),
+        ([f64::NAN, 1.0, 0.5], "J(0) is not a positive number, residual error left out"),
+        ([3.0, f64::NAN, 0.5], "1 value of the residual error not finite, left out"),
+    ] {
+        let figure = scree(&Scree { residual: &residual, ..base }).unwrap();
+        assert_sound(&figure, 2.0);
+        assert!(texts(&figure.to_svg()).contains(&note.to_owned()), "{residual:?}");
+    }
 }
