@@ -249,26 +249,34 @@ impl Partial {
 }
 
 /// Takes the weighted mean out of the rows and multiplies each by the root of its weight. Gives mean and sum of weights.
+///
+/// Numerics: the mean of what is left is taken out again, so that a constant column becomes zero however many rows there are,
+/// where a plain sum of n numbers would leave up to n·u of it.
 pub(crate) fn center_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -> (Vec<f64>, f64) {
-    let n = rows.n_rows();
-    let Some(weights) = weights else {
-        let mean = column_means(rows.view());
-        let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
+    let weight = weights.map_or(rows.n_rows() as f64, |w| w.iter().sum());
+    let mut mean = vec![0.0; rows.n_cols()];
+    for _ in 0..2 {
+        let part = weights.map_or_else(|| column_means(rows.view()), |w| weighted_means(rows, w, weight));
+        mean.iter_mut().zip(&part).for_each(|(m, p)| *m += p);
+        let shift: Vec<f64> = part.iter().map(|m| -m).collect();
         shift_columns(rows.view_mut(), &shift);
-        return (mean, n as f64);
-    };
-    let weight: f64 = weights.iter().sum();
+    }
+    let mut view = rows.view_mut();
+    for (i, w) in weights.unwrap_or_default().iter().enumerate() {
+        let root = w.sqrt();
+        view.row_mut(i).iter_mut().for_each(|x| *x *= root);
+    }
+    (mean, weight)
+}
+
+/// Σwx/Σw of each column; 0 without weight.
+fn weighted_means(rows: &Matrix<f64>, weights: &[f64], weight: f64) -> Vec<f64> {
     let mut mean = vec![0.0; rows.n_cols()];
     for (i, w) in weights.iter().enumerate() {
         mean.iter_mut().zip(rows.row(i)).for_each(|(m, x)| *m += w * x);
     }
     mean.iter_mut().for_each(|m| *m /= weight.max(f64::MIN_POSITIVE));
-    let mut view = rows.view_mut();
-    for (i, w) in weights.iter().enumerate() {
-        let root = w.sqrt();
-        view.row_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x = root * (*x - m));
-    }
-    (mean, weight)
+    mean
 }
 
 /// out ← AᵀA, the part between the two halves of the columns once.

@@ -60,15 +60,23 @@ impl Known {
         (4.0 * U).powi(2) * self.weight * squares
     }
 
-    fn refuse_too_few(&self) -> Result<()> {
-        if self.count >= 2 && self.weight > 0.0 {
-            return Ok(());
+    /// Refuses fewer than two rows, and entries whose squares are no numbers.
+    fn refuse_unusable(&self) -> Result<()> {
+        if self.count < 2 || self.weight <= 0.0 {
+            return Err(Error::data(
+                format!("{} row(s) of weight {}", self.count, self.weight),
+                "centring leaves nothing of fewer than 2 rows",
+                "Give more rows",
+            ));
         }
-        Err(Error::data(
-            format!("{} row(s) of weight {}", self.count, self.weight),
-            "centring leaves nothing of fewer than 2 rows",
-            "Give more rows",
-        ))
+        if !(self.trace * self.trace).is_finite() {
+            return Err(Error::data(
+                "rows so large that squares of their variances are no numbers",
+                "the sum of the squares of all entries must be below 1e154",
+                "Divide the rows by a large number first",
+            ));
+        }
+        Ok(())
     }
 
     /// The axes whose eigenvalue exceeds `threshold`.
@@ -133,7 +141,7 @@ pub(crate) fn of_covariance(sum: &Partial, k: usize, standardized: bool, watch: 
     let trace = (0..d).map(|j| scatter[(j, j)]).sum();
     let known =
         Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let (pairs, norm) = leading_eigenpairs(scatter, k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
     let of_mean = known.of_mean();
@@ -156,7 +164,7 @@ pub(crate) fn of_triangle(sum: &Triangle, k: usize, standardized: bool) -> Resul
     let trace: f64 = r.as_slice().iter().map(|x| x * x).sum();
     let known =
         Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let (singular, vectors) = right_singular(r.view())?;
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value.
@@ -198,7 +206,7 @@ pub(crate) fn of_gram(
     let trace = (0..n).map(|i| gram[(i, i)]).sum();
     let ColumnMoments { count, weight, mean, .. } = columns;
     let known = Known { count, weight, mean, scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     // Centred rows have at most n − 1 directions.
     let (mut pairs, norm) = leading_eigenpairs(gram, k.min(n), watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
@@ -258,7 +266,7 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
     };
     let ColumnMoments { count, weight, mean, .. } = columns;
     let known = Known { count, weight, mean, scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let d = known.mean.len();
     let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
     let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref() };

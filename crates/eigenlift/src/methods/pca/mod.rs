@@ -158,6 +158,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
+        self.check()?;
         let data = Weighted { rows: x.points(), weights: None };
         schedule::plan(&self.request(data, x.precision()), &*self.running_engine()?)
     }
@@ -232,9 +233,8 @@ impl Pca {
                 .rows(n, SAMPLE_ROWS);
             let rows = crate::data::gather(source, &wanted, plan.chunk_rows)?;
             let mut found = Err(Error::Cancelled);
-            engine.run(&mut || {
-                found = self.choose(&axes, Weighted { rows: (&rows).into(), weights: None });
-            });
+            let rows = Points::Dense(rows.view().first_columns(axes.mean.len()));
+            engine.run(&mut || found = self.choose(&axes, Weighted { rows: rows.into(), weights: None }));
             choice = Some(found?);
         }
         self.keep_chosen(&mut axes, choice.as_ref());

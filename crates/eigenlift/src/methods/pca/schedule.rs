@@ -35,8 +35,9 @@ pub(super) struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Components that can be found: no more than columns or rows.
     fn k(&self) -> usize {
-        self.settings.wanted(self.n_features)
+        self.settings.wanted(self.n_features).min(self.n_samples.max(1))
     }
 
     fn chunk_rows(&self) -> usize {

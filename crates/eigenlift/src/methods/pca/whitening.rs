@@ -156,7 +156,12 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.settings(source.n_cols())?.plan_source(source)
+        self.settings(self.columns_of(source))?.plan_source(source)
+    }
+
+    /// Columns of a source that hold data.
+    fn columns_of(&self, source: &dyn RowSource) -> usize {
+        source.n_cols().saturating_sub(usize::from(self.pca.weights_last))
     }
 
     /// Fits the model.
@@ -188,8 +193,7 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
-        let d = source.n_cols() - usize::from(self.pca.weights_last && source.n_cols() > 0);
-        let pca = self.settings(d)?.fit_source(source)?;
+        let pca = self.settings(self.columns_of(source))?.fit_source(source)?;
         FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
     }
 }
