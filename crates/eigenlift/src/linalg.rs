@@ -186,19 +186,34 @@ pub(crate) fn scale_columns(a: MatMut<'_, f64>, factor: &[f64]) {
 /// Why: one thread, because the parallel decomposition does not give the same bits for every thread count.
 pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
     let n = a.n_rows();
-    let failed = || Error::NotConverged {
+    if a.as_slice().iter().any(|x| !x.is_finite()) {
+        return Err(gave_up());
+    }
+    let eigen = borrow(a.view()).self_adjoint_eigen(faer::Side::Lower).map_err(|_| gave_up())?;
+    let values: Vec<f64> = (0..n).rev().map(|j| eigen.S()[j]).collect();
+    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
+    Ok((values, vectors))
+}
+
+/// All eigenvalues of a symmetric matrix, largest first.
+///
+/// Only the lower triangle is read. Cost: about 4/3·n³ flops in one thread.
+pub(crate) fn symmetric_eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
+    if a.as_slice().iter().any(|x| !x.is_finite()) {
+        return Err(gave_up());
+    }
+    let mut values = borrow(a.view()).self_adjoint_eigenvalues(faer::Side::Lower).map_err(|_| gave_up())?;
+    values.reverse();
+    Ok(values)
+}
+
+fn gave_up() -> Error {
+    Error::NotConverged {
         passes: 1.0,
         residual: f64::NAN,
         tolerance: f64::EPSILON,
         action: "The dense eigensolver gave up: look for entries of extreme size in the data".into(),
-    };
-    if a.as_slice().iter().any(|x| !x.is_finite()) {
-        return Err(failed());
     }
-    let eigen = borrow(a.view()).self_adjoint_eigen(faer::Side::Lower).map_err(|_| failed())?;
-    let values: Vec<f64> = (0..n).rev().map(|j| eigen.S()[j]).collect();
-    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
-    Ok((values, vectors))
 }
 
 /// An orthonormal basis of the columns of a tall matrix of full rank, by Householder's QR in one thread.
@@ -323,6 +338,8 @@ mod tests {
             let exact = 2.0 - 2.0 * (std::f64::consts::PI * (n - j) as f64 / (n + 1) as f64).cos();
             assert!((value - exact).abs() < 1e-13, "{j}: {value} {exact}");
         }
+        let alone = symmetric_eigenvalues(&a).unwrap();
+        assert!(values.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 1e-13));
         let gram = inner(vectors.view(), vectors.view());
         for i in 0..n {
             for j in 0..n {
@@ -335,5 +352,6 @@ mod tests {
     fn a_matrix_with_nan_is_refused() {
         let a = Matrix::from_fn(3, 3, |_, _| f64::NAN);
         assert!(symmetric_eigen(&a).is_err());
+        assert!(symmetric_eigenvalues(&a).is_err());
     }
 }

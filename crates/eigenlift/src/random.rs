@@ -29,6 +29,12 @@ pub(crate) enum Purpose {
     Centres = 42,
     /// Rows that stand for all.
     Rows = 43,
+    /// Rows that the rules for the number of components look at.
+    ChoiceRows = 50,
+    /// Permutations of columns, for the spectrum of unrelated columns.
+    Shuffles = 51,
+    /// Folds of rows and columns.
+    Folds = 52,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.
@@ -41,6 +47,13 @@ impl Stream {
     pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(purpose as u64);
+        Self { generator, spare: None }
+    }
+
+    /// Stream `number` of many for one purpose, apart from each other and from that of [`Stream::new`].
+    pub(crate) fn numbered(seed: u64, purpose: Purpose, number: u32) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(((u64::from(number) + 1) << 32) | purpose as u64);
         Self { generator, spare: None }
     }
 
@@ -69,6 +82,13 @@ impl Stream {
             }
         }
         chosen.into_iter().collect()
+    }
+
+    /// Puts `items` into random order, each as likely as any other (Fisher and Yates).
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
     }
 
     /// Standard normal, by Box and Muller's transformation.
@@ -107,6 +127,20 @@ mod tests {
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5;
         assert!(mean.abs() < 0.016, "{mean}");
         assert!((variance - 1.0).abs() < 0.0225, "{variance}");
+    }
+
+    #[test]
+    fn numbered_streams_differ_and_shuffles_keep_every_item() {
+        let order = |number| {
+            let mut items: Vec<usize> = (0..50).collect();
+            Stream::numbered(1, Purpose::Shuffles, number).shuffle(&mut items);
+            items
+        };
+        assert_eq!(order(0), order(0));
+        assert_ne!(order(0), order(1));
+        let mut sorted = order(2);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..50).collect::<Vec<_>>());
     }
 
     #[test]

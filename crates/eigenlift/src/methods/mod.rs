@@ -7,6 +7,7 @@ mod dual;
 mod fitted;
 mod kernel_pca;
 mod mercer;
+pub mod pca;
 mod primal;
 mod saved;
 mod schedule;

@@ -1,0 +1,3 @@
+//! Linear PCA.
+
+pub mod choose;
