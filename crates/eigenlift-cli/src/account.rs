@@ -1,6 +1,7 @@
 //! The account of a fit: what was computed and how far it can be trusted.
 
 use crate::input::DataAccount;
+use crate::method::Model;
 use crate::outputs::Written;
 use crate::words::{Words, aligned, bytes, counted, peak_memory};
 use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
@@ -8,9 +9,10 @@ use eigenlift::low_rank::Approximation;
 use eigenlift::methods::FittedKernelPca;
 use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// Components shown in the table of the account; all of them are in the JSON form.
-const SHOWN_COMPONENTS: usize = 30;
+pub(crate) const SHOWN_COMPONENTS: usize = 30;
 
 /// Seconds spent.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -19,6 +21,8 @@ pub(crate) struct Seconds {
     pub(crate) read: f64,
     /// The fit alone.
     pub(crate) fit: f64,
+    /// Scores of the rows.
+    pub(crate) project: f64,
     /// Drawing and writing pictures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plot: Option<f64>,
@@ -29,9 +33,42 @@ pub(crate) struct Seconds {
 /// The account in the form that programs read; its keys stay.
 #[derive(Debug, Serialize)]
 pub(crate) struct FitAccount<'a> {
-    command: &'static str,
+    command: &'a str,
     version: &'static str,
     data: &'a DataAccount,
+    #[serde(flatten)]
+    found: Map<String, Value>,
+    warnings: Vec<String>,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+    files: &'a [Written],
+}
+
+impl<'a> FitAccount<'a> {
+    /// Gathers it.
+    pub(crate) fn new(
+        command: &'a str,
+        data: &'a DataAccount,
+        model: &dyn Model,
+        seconds: Seconds,
+        files: &'a [Written],
+    ) -> Self {
+        Self {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            data,
+            found: model.found(),
+            warnings: data.warnings.iter().chain(model.fitted().warnings()).cloned().collect(),
+            seconds,
+            peak_memory_bytes: peak_memory(),
+            files,
+        }
+    }
+}
+
+/// What a kernel PCA found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Found<'a> {
     plan: &'a Plan,
     kernel: &'a str,
     /// nλ, eigenvalues of the centred kernel matrix.
@@ -47,29 +84,16 @@ pub(crate) struct FitAccount<'a> {
     intervals: &'a [Interval],
     /// First and last component of each group that is determined only as a subspace, counted from 1.
     ties: Vec<(usize, usize)>,
-    warnings: Vec<String>,
     stats: SolveStats,
     solver: Solver,
     threads: usize,
-    seconds: Seconds,
-    peak_memory_bytes: Option<u64>,
-    files: &'a [Written],
 }
 
-impl<'a> FitAccount<'a> {
+impl<'a> Found<'a> {
     /// Gathers it.
-    pub(crate) fn new(
-        command: &'static str,
-        data: &'a DataAccount,
-        model: &'a FittedKernelPca,
-        seconds: Seconds,
-        files: &'a [Written],
-    ) -> Self {
+    pub(crate) fn new(model: &'a FittedKernelPca) -> Self {
         let (plan, certificate) = (model.plan(), model.certificate());
         Self {
-            command,
-            version: env!("CARGO_PKG_VERSION"),
-            data,
             plan,
             kernel: &plan.kernel,
             eigenvalues: model.eigenvalues(),
@@ -80,27 +104,20 @@ impl<'a> FitAccount<'a> {
             residuals: &certificate.residuals,
             intervals: &certificate.intervals,
             ties: certificate.ties.iter().map(|(first, last)| (first + 1, last + 1)).collect(),
-            warnings: data.warnings.iter().chain(model.warnings()).cloned().collect(),
             stats: model.stats(),
             solver: plan.solver,
             threads: plan.threads,
-            seconds,
-            peak_memory_bytes: peak_memory(),
-            files,
         }
     }
 }
 
-/// Says what was found: warnings first, then the components and what is proved about them.
-pub(crate) fn say_result(model: &FittedKernelPca, words: Words) {
-    for warning in model.warnings() {
-        words.warn(warning);
-    }
-    words.say(components(model));
-    certainty(model).iter().for_each(|line| words.say(line));
+/// What was found: the components and what is proved about them.
+pub(crate) fn words(model: &FittedKernelPca) -> Vec<String> {
+    let mut lines = vec![components(model)];
+    lines.extend(certainty(model));
     let stats = model.stats();
     if model.plan().route == Route::Dual {
-        words.say(format_args!(
+        lines.push(format!(
             "{} solver: {}, {} over the kernel matrix, {}",
             model.plan().solver,
             counted(stats.iterations, "iteration"),
@@ -108,6 +125,7 @@ pub(crate) fn say_result(model: &FittedKernelPca, words: Words) {
             counted(stats.products, "product")
         ));
     }
+    lines
 }
 
 /// What is proved, in sentences.
@@ -217,7 +235,7 @@ pub(crate) fn components(model: &FittedKernelPca) -> String {
 }
 
 /// Nine significant digits, as many as the worked example prints.
-fn number(x: f64) -> String {
+pub(crate) fn number(x: f64) -> String {
     if x != 0.0 && (x.abs() < 1e-4 || x.abs() >= 1e9) {
         return format!("{x:.8e}");
     }

@@ -2,8 +2,13 @@
 
 mod examples;
 mod kernel;
+mod linear;
 
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
+pub(crate) use linear::{
+    ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
+    WhitenArgs,
+};
 
 use crate::values::{self, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -49,6 +54,21 @@ pub(crate) enum Command {
     /// Scores of new rows with a saved model
     #[command(after_help = examples::TRANSFORM)]
     Transform(TransformArgs),
+    /// Rows from scores, with a saved model
+    #[command(after_help = examples::INVERSE)]
+    Inverse(InverseArgs),
+    /// Rows projected on the components of a saved model and put together again
+    #[command(after_help = examples::DENOISE)]
+    Denoise(ApplyArgs),
+    /// How unusual rows are to a saved model: T² and squared prediction error
+    #[command(after_help = examples::SCORE)]
+    Score(ApplyArgs),
+    /// How many components: what six rules say, and what they agree on
+    #[command(after_help = examples::CHOOSE)]
+    Choose {
+        #[command(subcommand)]
+        method: ChooseMethod,
+    },
     /// One exact pass: bounds for every component of a model
     #[command(after_help = examples::CERTIFY)]
     Certify(CertifyArgs),
@@ -84,6 +104,12 @@ pub(crate) enum FitMethod {
     /// Kernel PCA
     #[command(after_help = examples::FIT_KPCA)]
     Kpca(FitArgs),
+    /// Principal component analysis
+    #[command(after_help = examples::FIT_PCA)]
+    Pca(FitPcaArgs),
+    /// Whitening: coordinates without correlation, of variance 1
+    #[command(after_help = examples::FIT_WHITEN)]
+    Whiten(FitWhitenArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,13 +117,26 @@ pub(crate) enum PlanMethod {
     /// Kernel PCA
     #[command(after_help = examples::PLAN)]
     Kpca(PlanArgs),
+    /// Principal component analysis
+    #[command(after_help = examples::PLAN_PCA)]
+    Pca(PlanPcaArgs),
+    /// Whitening
+    #[command(after_help = examples::PLAN_WHITEN)]
+    Whiten(PlanWhitenArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChooseMethod {
+    /// Principal component analysis
+    #[command(after_help = examples::CHOOSE_PCA)]
+    Pca(ChoosePcaArgs),
 }
 
 /// Which table, and how it is read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Table to read: CSV, TSV, NPY, NPZ (FILE.npz:MEMBER) or Parquet; - is standard input
+    /// Table to read: CSV, TSV, NPY, NPZ (FILE.npz:MEMBER), Parquet, or a sparse matrix (.npz of scipy.sparse); - is standard input
     #[arg(help_heading = NO_HEADING)]
     pub(crate) data: PathBuf,
     /// Label column, by name or position: kept out of the data, used for colour, carried in front of the scores
@@ -225,25 +264,34 @@ pub(crate) struct SpeechArgs {
     pub(crate) quiet: bool,
 }
 
+/// What a fit writes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct FitOutputArgs {
+    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
+    /// output, or nowhere with --json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the model goes (.safetensors)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two coordinates, scree=FILE for the
+    /// spectrum, contours=FILE for components over the plane (kpca of two data columns), choice=FILE for the rules (pca
+    /// -k auto), whitening=FILE for before and after (whiten)
+    #[arg(long, value_name = "FILE", value_parser = values::plot)]
+    pub(crate) plot: Vec<PlotRequest>,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) settings: SettingArgs,
-    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
-    /// output, or nowhere with --json
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) out: Option<PathBuf>,
-    /// Where the model goes (.safetensors)
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) model: Option<PathBuf>,
-    /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two components, scree=FILE for the
-    /// spectrum, contours=FILE for the components over the plane (two data columns)
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = values::plot)]
-    pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]
-    pub(crate) speech: SpeechArgs,
+    pub(crate) output: FitOutputArgs,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -266,6 +314,46 @@ pub(crate) struct TransformArgs {
     /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
     /// output, or nowhere with --json
     #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads; 0 for all processors. The result does not depend on it
+    #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",
+          value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) speech: SpeechArgs,
+}
+
+/// A model applied to rows.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ApplyArgs {
+    /// Model file written by fit
+    #[arg(help_heading = NO_HEADING)]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: ApplyOutputArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InverseArgs {
+    /// Model file written by fit
+    #[arg(help_heading = NO_HEADING)]
+    pub(crate) model: PathBuf,
+    /// Table of scores as transform writes them; other columns are carried along
+    #[arg(help_heading = NO_HEADING)]
+    pub(crate) scores: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: ApplyOutputArgs,
+}
+
+/// Where the result of a model goes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ApplyOutputArgs {
+    /// Where the result goes: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given:
+    /// standard output, or nowhere with --json
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Threads; 0 for all processors. The result does not depend on it
     #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",

@@ -33,7 +33,7 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
     let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).collect();
     outputs::check(&[&args.input.data, &args.from], &wanted)?;
     let words = Words::new(args.speech.quiet);
-    let rough = saved::load(&args.from)?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
+    let rough = saved::load_kernel_pca(&args.from)?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
     let (input, samples) = read(&rough, &args.input, words)?;
     let (model, fit) = session.watched(args.speech.quiet, |watch| {
         let (model, seconds) = timed(|| rough.certify_watched(samples, watch));
@@ -51,10 +51,11 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
     let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).chain(scores).collect();
     outputs::check(&[&args.input.data, &args.from], &wanted)?;
     let words = Words::new(args.speech.quiet);
-    let rough = saved::load(&args.from)?.with_engine(Arc::new(Cpu::new(args.machine.threads.into())?));
+    let rough =
+        saved::load_kernel_pca(&args.from)?.with_engine(Arc::new(Cpu::new(args.machine.threads.into())?));
     let (input, samples) = read(&rough, &args.input, words)?;
     let k = args.components.unwrap_or(rough.n_components());
-    outputs::check_names(&input.carried.names(), k)?;
+    outputs::check_names(&input.carried.names(), "kpca", k)?;
     let mut settings =
         KernelPca::new(k).tolerance(args.tol).seed(args.machine.seed).threads(args.machine.threads.into());
     if let Some(limit) = args.machine.memory {
@@ -71,7 +72,11 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
     }
     let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
     if let Some(out) = &args.out {
-        let (written, took) = timed(|| outputs::write_scores(out, &input.carried, &model.scores()?));
+        let (written, took) = timed(|| {
+            let scores = model.scores()?;
+            let names = outputs::score_names("kpca", scores.n_cols());
+            outputs::write_scores(out, &input.carried, names, &scores)
+        });
         written?;
         seconds.write += took;
         if !outputs::is_standard(out) {
@@ -109,7 +114,7 @@ fn tell(
     if speech.json {
         return outputs::print_json(&FitAccount::new(command, &input.account, model, seconds, files));
     }
-    account::say_result(model, words);
+    crate::method::say(model, words);
     account::say_end(seconds, files, words);
     Ok(())
 }

@@ -102,11 +102,13 @@ impl Demo<'_> {
         self.seconds.fit = seconds;
         if !self.args.speech.json {
             self.words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
-            account::say_result(&model, self.words);
+            crate::method::say(&model, self.words);
         }
         let carried = Carried { text: Vec::new(), target: target(set) };
         let (written, took) = timed(|| {
-            outputs::write_scores(&self.args.out.join("scores.csv"), &carried, &model.scores()?)?;
+            let scores = model.scores()?;
+            let names = outputs::score_names("kpca", scores.n_cols());
+            outputs::write_scores(&self.args.out.join("scores.csv"), &carried, names, &scores)?;
             saved::save(&model, &self.args.out.join("model.safetensors"), self.session)
         });
         written?;
@@ -196,9 +198,11 @@ fn account_of(set: &Dataset) -> DataAccount {
         path: set.name.into(),
         rows: set.samples.n_rows(),
         columns: set.columns.len(),
+        entries: set.samples.n_rows() * set.columns.len(),
         column_names: set.columns.clone(),
         set_aside: Vec::new(),
         target: set.target_name.clone(),
+        weights: None,
         dropped_rows: 0,
         imputed_cells: 0,
         ignored: Vec::new(),

@@ -3,9 +3,9 @@
 use crate::args::{HeaderChoice, InputArgs, Precision};
 use crate::exit::Failure;
 use crate::words::{Words, counted, timed};
-use eigenlift::data::AnySamples;
+use eigenlift::data::{AnySamples, Csr};
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{ReadOptions, Table, Target, TextColumn, read_table};
+use eigenlift_io::{ReadOptions, SparseTable, Table, Target, TextColumn, is_sparse, read_sparse, read_table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +18,16 @@ pub(crate) struct DataAccount {
     pub(crate) path: PathBuf,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
+    /// Numbers that are stored: rows times columns, or those of a sparse table.
+    #[serde(skip)]
+    pub(crate) entries: usize,
     pub(crate) column_names: Vec<String>,
     /// Columns of text alone.
     pub(crate) set_aside: Vec<String>,
     pub(crate) target: Option<String>,
+    /// Column that holds weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) weights: Option<String>,
     pub(crate) dropped_rows: usize,
     pub(crate) imputed_cells: usize,
     /// Columns of numbers that the model does not know.
@@ -36,6 +42,7 @@ pub(crate) struct DataAccount {
 pub(crate) struct Input {
     pub(crate) account: DataAccount,
     pub(crate) values: Vec<f64>,
+    pub(crate) sparse: Option<SparseTable>,
     pub(crate) carried: Carried,
     pub(crate) seconds: f64,
 }
@@ -64,8 +71,44 @@ impl Carried {
 impl Input {
     /// Reads the table that the command line names.
     pub(crate) fn read(args: &InputArgs) -> Result<Self, Failure> {
+        if is_sparse(&args.data) {
+            return Self::read_sparse(args);
+        }
         let (table, seconds) = timed(|| read_table(&args.data, &read_options(args)));
         Ok(Self::from_table(&args.data, table?, seconds))
+    }
+
+    /// Reads a sparse matrix, which has numbers alone.
+    fn read_sparse(args: &InputArgs) -> Result<Self, Failure> {
+        if args.target.is_some() || args.columns.is_some() {
+            return Err(Failure::usage(
+                format!("--target or --columns of {}", args.data.display()),
+                "a sparse matrix has no labels and all its columns are data",
+                "Leave them out, or choose columns before it is saved",
+            ));
+        }
+        let (table, seconds) = timed(|| read_sparse(&args.data));
+        let table = table?;
+        let account = DataAccount {
+            path: args.data.clone(),
+            rows: table.n_rows,
+            columns: table.n_cols,
+            entries: table.values.len(),
+            ..DataAccount::default()
+        };
+        Ok(Self { account, values: Vec::new(), sparse: Some(table), carried: Carried::default(), seconds })
+    }
+
+    /// Takes the column of weights out of the data.
+    pub(crate) fn take_weights(&mut self, name: Option<&str>) -> Result<Option<Vec<f64>>, Failure> {
+        let Some(name) = name else { return Ok(None) };
+        let at = self.account.take_weights(name)?;
+        let width = self.account.columns + 1;
+        let weights = self.values.iter().skip(at).step_by(width).copied().collect();
+        let kept = self.values.iter().enumerate().filter(|(i, _)| i % width != at);
+        self.values = kept.map(|(_, x)| *x).collect();
+        self.account.entries = self.values.len();
+        Ok(Some(weights))
     }
 
     fn from_table(path: &Path, table: Table, seconds: f64) -> Self {
@@ -75,9 +118,11 @@ impl Input {
             path: path.to_owned(),
             rows: table.n_rows,
             columns: table.names.len(),
+            entries: table.values.len(),
             column_names: table.names,
             set_aside: table.text.iter().map(|column| column.name.clone()).collect(),
             target: table.target.as_ref().map(|target| target.name.clone()),
+            weights: None,
             dropped_rows: table.dropped_rows,
             imputed_cells: table.imputed_cells,
             ignored: Vec::new(),
@@ -88,6 +133,7 @@ impl Input {
         Self {
             account,
             values: table.values,
+            sparse: None,
             carried: Carried { text: table.text, target: table.target },
             seconds,
         }
@@ -95,7 +141,8 @@ impl Input {
 
     /// Takes the columns that a model was fitted on, in its order.
     pub(crate) fn match_columns(&mut self, wanted: &[String], n_wanted: usize) -> Result<(), Failure> {
-        let Some(places) = column_places(&self.account, wanted, n_wanted, "the model")? else {
+        let named = if self.sparse.is_some() { &[] } else { wanted };
+        let Some(places) = column_places(&self.account, named, n_wanted, "the model")? else {
             return Ok(());
         };
         let width = self.account.columns;
@@ -110,6 +157,16 @@ impl Input {
     /// The numbers as samples; they are moved, not copied, in double precision.
     pub(crate) fn take_samples(&mut self, precision: Precision) -> Result<AnySamples, Failure> {
         let (n, d) = (self.account.rows, self.account.columns);
+        if let Some(table) = self.sparse.take() {
+            let SparseTable { offsets, columns, values, .. } = table;
+            return Ok(match precision {
+                Precision::F64 => AnySamples::F64(Csr::new(offsets, columns, values, d)?.into()),
+                Precision::F32 => {
+                    let values = values.into_iter().map(|x| x as f32).collect();
+                    AnySamples::F32(Csr::new(offsets, columns, values, d)?.into())
+                }
+            });
+        }
         let values = std::mem::take(&mut self.values);
         Ok(match precision {
             Precision::F64 => Matrix::from_vec(values, n, d)?.into(),
@@ -127,6 +184,29 @@ impl DataAccount {
                     .to_string(),
             );
         }
+    }
+
+    /// Takes the column of weights out of the data's; gives its place.
+    pub(crate) fn take_weights(&mut self, name: &str) -> Result<usize, Failure> {
+        let Some(at) = self.column_names.iter().position(|other| other == name) else {
+            return Err(Failure::usage(
+                format!("--weights {name}: {} has no data column of that name", self.path.display()),
+                &format!("its columns of numbers are {}", list(&self.column_names)),
+                "Give one of these names",
+            ));
+        };
+        if self.columns < 2 {
+            return Err(Failure::usage(
+                format!("--weights {name} names the only column of numbers"),
+                "at least one column of data is needed beside the weights",
+                "Leave --weights out",
+            ));
+        }
+        self.column_names.remove(at);
+        self.constant_columns.retain(|other| other != name);
+        self.columns -= 1;
+        self.weights = Some(name.to_owned());
+        Ok(at)
     }
 
     /// Keeps the columns of a model.
@@ -170,6 +250,12 @@ impl DataAccount {
         );
         if let Some(target) = &account.target {
             line += &format!("; target {target}");
+        }
+        if let Some(weights) = &account.weights {
+            line += &format!("; weights {weights}");
+        }
+        if account.column_names.is_empty() && account.entries < account.rows * account.columns {
+            line += &format!("; sparse, {}", counted(account.entries, "entry").replace("entrys", "entries"));
         }
         if !account.set_aside.is_empty() {
             line += &format!("; text set aside: {}", list(&account.set_aside));

@@ -1,14 +1,13 @@
 //! `eigenlift inspect`: what is in a model file.
 
-use crate::account;
 use crate::args::InspectArgs;
 use crate::exit::Failure;
+use crate::method::{self, Model};
 use crate::outputs;
 use crate::saved;
 use crate::words::{aligned, indented};
-use eigenlift::methods::FittedKernelPca;
 use eigenlift::model::{Header, read_header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Column names shown.
 const SHOWN_NAMES: usize = 12;
@@ -16,41 +15,40 @@ const SHOWN_NAMES: usize = 12;
 /// Reads the header, loads the arrays (which checks them against it), prints what is there.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let header = read_header(&args.model).map_err(Failure::loading)?;
-    let model = saved::load(&args.model)?;
+    let model = method::model(saved::load(&args.model)?);
     if args.json {
-        return outputs::print_json(&json!({
+        let mut facts = json!({
             "command": "inspect",
             "version": env!("CARGO_PKG_VERSION"),
             "model": args.model,
             "header": header,
-            "eigenvalues": model.eigenvalues(),
-            "variances": model.variances(),
-            "explained_variance_ratio": model.explained_variance_ratio(),
-            "total": model.total(),
-            "residuals": model.certificate().residuals,
-            "intervals": model.certificate().intervals,
-            "bounds": model.certificate().bounds,
-        }));
+        });
+        if let Some(facts) = facts.as_object_mut() {
+            facts.extend(model.found());
+        }
+        return outputs::print_json(&facts);
     }
-    outputs::print(&text(&header, &model))
+    outputs::print(&text(&header, &*model))
 }
 
-fn text(header: &Header, model: &FittedKernelPca) -> String {
+fn text(header: &Header, model: &dyn Model) -> String {
     let shown = header.column_names.len().min(SHOWN_NAMES);
     let more = header.column_names.len() - shown;
     let mut names = header.column_names[..shown].join(", ");
     if more > 0 {
         names += &format!(" and {more} more");
     }
-    let facts = [
-        ("method", header.method.clone()),
-        ("kernel", header.kernel.clone()),
+    let kernel =
+        header.record.get("kernel").and_then(Value::as_str).map(|kernel| ("kernel", kernel.to_owned()));
+    let mut facts = vec![("method", header.method.clone())];
+    facts.extend(kernel);
+    facts.extend([
         ("samples", format!("{} × {} ({})", header.n_samples, header.n_features, header.precision)),
         ("components", header.n_components.to_string()),
         ("columns", if names.is_empty() { "without names".into() } else { names }),
         ("written by", format!("eigenlift {}, format {}", header.eigenlift_version, header.format_version)),
         ("sha256", format!("{} (checked)", header.sha256)),
-    ];
+    ]);
     let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name:<12} {value}")).collect();
     let arrays: Vec<Vec<String>> = header
         .arrays
@@ -60,13 +58,13 @@ fn text(header: &Header, model: &FittedKernelPca) -> String {
             vec![array.name.clone(), array.dtype.clone(), shape.join(" × ")]
         })
         .collect();
-    let warnings: String = model.warnings().iter().map(|warning| format!("warning: {warning}\n")).collect();
+    let warnings: String =
+        model.fitted().warnings().iter().map(|warning| format!("warning: {warning}\n")).collect();
     format!(
-        "{warnings}{}\n\n{}\n{}\n\n{}\n\nplan of the fit:\n{}",
+        "{warnings}{}\n\n{}\n\n{}\n\nplan of the fit:\n{}",
         facts.join("\n"),
-        account::components(model),
-        account::certainty(model).join("\n"),
+        model.words().join("\n"),
         aligned(&["array", "type", "shape"], &arrays),
-        indented(&model.plan().to_string())
+        indented(&model.plan())
     )
 }

@@ -1,8 +1,10 @@
 //! The command line `eigenlift`: reads the words, runs one command, ends with a status that says how it went.
 
 mod account;
+mod apply;
 mod args;
 mod certify;
+mod choose;
 mod data;
 mod demo;
 mod exit;
@@ -11,6 +13,7 @@ mod input;
 mod inspect;
 mod interrupt;
 mod kernel;
+mod method;
 mod outputs;
 mod plan;
 mod plot;
@@ -22,10 +25,12 @@ mod transform;
 mod values;
 mod words;
 
-use args::{Cli, Command, FitMethod, PlanMethod};
+use args::{ChooseMethod, Cli, Command, FitMethod, PlanMethod};
 use clap::Parser;
 use exit::Failure;
+use fit::Job;
 use interrupt::Session;
+use method::{KernelPcaSettings, PcaSettings, WhitenSettings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -39,14 +44,67 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(args, session),
         Command::Data(args) => data::run(args),
-        Command::Plan { method: PlanMethod::Kpca(args) } => plan::run(args, session),
-        Command::Fit { method: FitMethod::Kpca(args) } => fit::run(args, session),
+        Command::Plan { method } => run_plan(method, session),
+        Command::Fit { method } => run_fit(method, session),
         Command::Transform(args) => transform::run(args, session),
+        Command::Inverse(args) => apply::run_inverse(args, session),
+        Command::Denoise(args) => apply::run_denoise(args, session),
+        Command::Score(args) => apply::run_score(args, session),
+        Command::Choose { method: ChooseMethod::Pca(args) } => choose::run(args, session),
         Command::Certify(args) => certify::run_certify(args, session),
         Command::Refine(args) => certify::run_refine(args, session),
         Command::Inspect(args) => inspect::run(args),
         Command::Kernel { question } => kernel::run(question, session),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man { out } => shell::man(out.as_deref()),
+    }
+}
+
+fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
+    match method {
+        PlanMethod::Kpca(args) => {
+            let how = (&args.settings.machine, args.speech);
+            plan::run(&KernelPcaSettings(&args.settings), &args.input, how, session)
+        }
+        PlanMethod::Pca(args) => {
+            let how = (&args.settings.linear.machine, args.speech);
+            plan::run(&PcaSettings(&args.settings), &args.input, how, session)
+        }
+        PlanMethod::Whiten(args) => {
+            let how = (&args.settings.linear.machine, args.speech);
+            plan::run(&WhitenSettings(&args.settings), &args.input, how, session)
+        }
+    }
+}
+
+fn run_fit(method: &FitMethod, session: &Session) -> Result<(), Failure> {
+    match method {
+        FitMethod::Kpca(args) => Job {
+            method: &KernelPcaSettings(&args.settings),
+            input: &args.input,
+            machine: &args.settings.machine,
+            output: &args.output,
+            loadings: None,
+            session,
+        }
+        .run(),
+        FitMethod::Pca(args) => Job {
+            method: &PcaSettings(&args.settings),
+            input: &args.input,
+            machine: &args.settings.linear.machine,
+            output: &args.output,
+            loadings: args.loadings.as_deref(),
+            session,
+        }
+        .run(),
+        FitMethod::Whiten(args) => Job {
+            method: &WhitenSettings(&args.settings),
+            input: &args.input,
+            machine: &args.settings.linear.machine,
+            output: &args.output,
+            loadings: None,
+            session,
+        }
+        .run(),
     }
 }

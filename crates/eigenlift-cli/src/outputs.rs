@@ -123,6 +123,15 @@ pub(crate) fn check_standard_output(json: bool, out: Option<&Path>) -> Result<()
     Ok(())
 }
 
+/// Where a table goes: standard output when nothing is said, nowhere when the account goes there.
+pub(crate) fn table_output(out: Option<&Path>, json: bool) -> Option<&Path> {
+    match out {
+        Some(path) => Some(path),
+        None if json => None,
+        None => Some(Path::new("-")),
+    }
+}
+
 /// A file that was written.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Written {
@@ -131,14 +140,14 @@ pub(crate) struct Written {
 }
 
 /// Names of score columns: `kpca1`, `kpca2`, …
-pub(crate) fn score_names(k: usize) -> Vec<String> {
-    (1..=k).map(|j| format!("kpca{j}")).collect()
+pub(crate) fn score_names(method: &str, k: usize) -> Vec<String> {
+    (1..=k).map(|j| format!("{method}{j}")).collect()
 }
 
 /// Refuses carried columns that are called like scores, before the work starts.
-pub(crate) fn check_names(carried: &[String], k: usize) -> Result<(), Failure> {
+pub(crate) fn check_names(carried: &[String], method: &str, k: usize) -> Result<(), Failure> {
     let clash =
-        |name: &str| name.strip_prefix("kpca").and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
+        |name: &str| name.strip_prefix(method).and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
     match carried.iter().find(|name| clash(name)) {
         Some(name) => Err(Failure::Input(format!(
             "the column {name} is carried in front of the scores and is called like one of them; every column needs a name \
@@ -149,8 +158,13 @@ pub(crate) fn check_names(carried: &[String], k: usize) -> Result<(), Failure> {
 }
 
 /// Writes scores with what is carried in front of them.
-pub(crate) fn write_scores(path: &Path, carried: &Carried, scores: &Matrix<f64>) -> Result<(), Failure> {
-    let mut writer = ScoreWriter::create(path, &carried.names(), scores.n_cols(), Some(scores.n_rows()))?;
+pub(crate) fn write_scores(
+    path: &Path,
+    carried: &Carried,
+    names: Vec<String>,
+    scores: &Matrix<f64>,
+) -> Result<(), Failure> {
+    let mut writer = ScoreWriter::create(path, &carried.names(), names, Some(scores.n_rows()))?;
     writer.append(carried, scores)?;
     writer.commit()
 }
@@ -162,14 +176,13 @@ pub(crate) struct ScoreWriter {
 }
 
 impl ScoreWriter {
-    /// Begins a table of `k` scores with these columns in front.
+    /// Begins a table of the columns named, with others in front.
     pub(crate) fn create(
         path: &Path,
         carried: &[String],
-        k: usize,
+        names: Vec<String>,
         n_rows: Option<usize>,
     ) -> Result<Self, Failure> {
-        let names = score_names(k);
         let options = WriteOptions { text_names: carried, names: &names, n_rows, ..WriteOptions::default() };
         Ok(Self { writer: TableWriter::create(path, &options)?, names })
     }

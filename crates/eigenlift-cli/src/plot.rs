@@ -1,8 +1,8 @@
 //! Pictures of a fitted model.
 
 use crate::exit::Failure;
+use crate::method::Model;
 use crate::outputs;
-use crate::values::{PlotKind, PlotRequest};
 use eigenlift::data::AnyPoints;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::FittedKernelPca;
@@ -30,30 +30,6 @@ pub(crate) struct Shown<'a> {
     pub(crate) target: Option<&'a Target>,
 }
 
-/// What the picture is called in accounts.
-pub(crate) fn name(kind: PlotKind) -> &'static str {
-    match kind {
-        PlotKind::Scatter => "scatter",
-        PlotKind::Scree => "scree",
-        PlotKind::Contours => "contours",
-    }
-}
-
-/// Draws one picture into its file.
-pub(crate) fn write(
-    request: &PlotRequest,
-    model: &FittedKernelPca,
-    shown: &Shown<'_>,
-    title: &str,
-) -> Result<(), Failure> {
-    let figure = match request.kind {
-        PlotKind::Scatter => draw_scatter(model, shown, title)?,
-        PlotKind::Scree => draw_scree(model, title)?,
-        PlotKind::Contours => draw_contours(model, shown.target, title)?,
-    };
-    save(&figure, &request.path)
-}
-
 /// Writes a figure in the format that the extension stands for.
 pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
@@ -61,13 +37,13 @@ pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
 }
 
 /// The first two components; the rows in order when there is only one.
-pub(crate) fn draw_scatter(
-    model: &FittedKernelPca,
-    shown: &Shown<'_>,
-    title: &str,
-) -> Result<Figure, Failure> {
-    let (Shown { scores, target }, ratio) = (*shown, model.explained_variance_ratio());
-    let label = |j: usize| format!("kpca{} ({:.1} % of variance)", j + 1, 100.0 * ratio[j]);
+pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
+    let (Shown { scores, target }, ratio) = (*shown, model.shares());
+    let name = model.fitted().method();
+    let label = |j: usize| match ratio.get(j) {
+        Some(share) => format!("{name}{} ({:.1} % of variance)", j + 1, 100.0 * share),
+        None => format!("{name}{}", j + 1),
+    };
     let x = scores.column(0);
     let (y, y_label) = if scores.n_cols() > 1 {
         (scores.column(1), label(1))

@@ -8,7 +8,7 @@ use eigenlift::data::{AnyPoints, RowSource};
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{Format, Missing, Table, TableError, TableStream};
+use eigenlift_io::{Format, Missing, Table, TableError, TableStream, is_sparse};
 use std::path::Path;
 
 /// Share of the memory allowed that samples may take when they are read as a whole.
@@ -30,6 +30,8 @@ pub(crate) struct TableRows {
     missing: Missing,
     counted: Option<usize>,
     single: bool,
+    /// Whether the last of the columns taken holds weights.
+    weighted: bool,
     same: Same,
 }
 
@@ -56,7 +58,9 @@ impl TableRows {
             columns: stream.names().len(),
             column_names: stream.names().to_vec(),
             set_aside: stream.text_names().to_vec(),
+            entries: 0,
             target: stream.target_name().map(str::to_owned),
+            weights: None,
             dropped_rows: 0,
             imputed_cells: 0,
             ignored: Vec::new(),
@@ -71,6 +75,7 @@ impl TableRows {
             missing: args.missing,
             counted: None,
             single: false,
+            weighted: false,
             same: Same::default(),
         })
     }
@@ -79,6 +84,28 @@ impl TableRows {
     pub(crate) fn in_single_precision(mut self, single: bool) -> Self {
         self.single = single;
         self
+    }
+
+    /// Puts the column of weights behind the data.
+    pub(crate) fn take_weights(&mut self, name: Option<&str>) -> Result<(), Failure> {
+        let Some(name) = name else { return Ok(()) };
+        let at = self.account.take_weights(name)?;
+        let others = (0..self.account.columns + 1).filter(|j| *j != at);
+        self.places = Some(others.chain([at]).collect());
+        self.weighted = true;
+        Ok(())
+    }
+
+    /// Leaves the weights out from now on.
+    pub(crate) fn drop_weights(&mut self) {
+        if std::mem::take(&mut self.weighted) {
+            self.places.iter_mut().for_each(|places| places.truncate(self.account.columns));
+        }
+    }
+
+    /// Columns of a row, weights included.
+    fn width(&self) -> usize {
+        self.account.columns + usize::from(self.weighted)
     }
 
     /// Takes the columns that a model was fitted on, in its order.
@@ -123,9 +150,9 @@ impl TableRows {
                 values.chunks_exact(width.max(1)).flat_map(|row| places.iter().map(|j| row[*j])).collect()
             }
         };
-        self.same.see(&values, self.account.columns);
-        let rows = Matrix::from_vec(values, n_rows, self.account.columns)
-            .unwrap_or_else(|_| Matrix::zeros(0, self.account.columns));
+        let width = self.width();
+        self.same.see(&values, width);
+        let rows = Matrix::from_vec(values, n_rows, width).unwrap_or_else(|_| Matrix::zeros(0, width));
         Ok(Some(Piece { rows, carried: Carried { text, target } }))
     }
 
@@ -169,7 +196,7 @@ fn failed(error: TableError) -> Error {
 
 impl RowSource for TableRows {
     fn n_cols(&self) -> usize {
-        self.account.columns
+        self.width()
     }
 
     fn n_rows(&mut self) -> Result<usize, Error> {
@@ -203,6 +230,10 @@ impl RowSource for TableRows {
 
 /// The table as rows to be read in pieces, when it is too large to be read as a whole.
 pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Option<TableRows>, Failure> {
+    // Sparse rows are read as a whole: the file holds nothing but what is kept.
+    if is_sparse(&args.data) {
+        return Ok(None);
+    }
     let file = file_of(&args.data);
     let size = match std::fs::metadata(&file) {
         Ok(facts) if facts.is_file() && !is_standard(&args.data) => facts.len(),

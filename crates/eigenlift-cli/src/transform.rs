@@ -1,17 +1,20 @@
 //! `eigenlift transform`: scores of new rows with a saved model, a piece at a time.
 
-use crate::args::TransformArgs;
+use crate::args::{Precision, TransformArgs};
 use crate::exit::Failure;
 use crate::fit::warn_of_lost_text;
-use crate::input::DataAccount;
+use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written};
+use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, score_names};
 use crate::rows::TableRows;
 use crate::saved;
 use crate::words::{Words, bytes, peak_memory, timed};
 use eigenlift::engine::Cpu;
-use eigenlift::methods::FittedKernelPca;
+use eigenlift::error::Error;
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::Fitted;
 use eigenlift::progress::Watch;
+use eigenlift_io::is_sparse;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +23,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Seconds {
     /// Reading the model.
-    load: f64,
+    pub(crate) load: f64,
     /// Reading and parsing the table.
     pub(crate) read: f64,
     /// The projection alone.
@@ -35,7 +38,7 @@ struct TransformAccount<'a> {
     command: &'static str,
     version: &'static str,
     model: &'a Path,
-    kernel: &'a str,
+    method: &'a str,
     n_components: usize,
     data: &'a DataAccount,
     warnings: &'a [String],
@@ -53,20 +56,22 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
     let words = Words::new(args.speech.quiet);
     let (model, load) = timed(|| saved::load(&args.model));
     let model = model?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
-
-    let (rows, opened) = timed(|| TableRows::open(&args.input));
-    let mut rows = rows?;
-    rows.match_columns(model.column_names(), model.projection().lift.n_features())?;
-    outputs::check_names(&rows.carried_names(), model.n_components())?;
-    warn_of_lost_text(args.out.as_deref(), &rows.carried_names(), words);
-    let out = match &args.out {
-        None if args.speech.json => None,
-        None => Some(Path::new("-")),
-        Some(path) => Some(path.as_path()),
+    let model = model.fitted();
+    let mut seconds = Seconds { load, ..Seconds::default() };
+    let out = outputs::table_output(args.out.as_deref(), args.speech.json);
+    let account = if is_sparse(&args.input.data) {
+        project_sparse(model, args, out, &mut seconds, session)?
+    } else {
+        let (rows, opened) = timed(|| TableRows::open(&args.input));
+        let mut rows = rows?;
+        seconds.read += opened;
+        rows.match_columns(model.column_names(), model.n_features())?;
+        outputs::check_names(&rows.carried_names(), model.method(), model.n_outputs())?;
+        warn_of_lost_text(args.out.as_deref(), &rows.carried_names(), words);
+        session.watched(args.speech.quiet, |watch| project(model, &mut rows, out, &mut seconds, watch))?;
+        rows.account
     };
-    let mut seconds = Seconds { load, read: opened, ..Seconds::default() };
-    session.watched(args.speech.quiet, |watch| project(&model, &mut rows, out, &mut seconds, watch))?;
-    rows.account.say(words);
+    account.say(words);
     let files: Vec<Written> = args
         .out
         .iter()
@@ -78,10 +83,10 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
             command: "transform",
             version: env!("CARGO_PKG_VERSION"),
             model: &args.model,
-            kernel: &model.plan().kernel,
-            n_components: model.n_components(),
-            data: &rows.account,
-            warnings: &rows.account.warnings,
+            method: model.method(),
+            n_components: model.n_outputs(),
+            data: &account,
+            warnings: &account.warnings,
             seconds,
             peak_memory_bytes: peak_memory(),
             files: &files,
@@ -91,19 +96,57 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
     Ok(())
 }
 
+/// Projects the rows of a sparse matrix.
+fn project_sparse(
+    model: &dyn Fitted,
+    args: &TransformArgs,
+    out: Option<&Path>,
+    seconds: &mut Seconds,
+    session: &Session,
+) -> Result<DataAccount, Failure> {
+    let mut input = Input::read(&args.input)?;
+    seconds.read += input.seconds;
+    input.match_columns(model.column_names(), model.n_features())?;
+    let samples = input.take_samples(Precision::F64)?;
+    let (scores, took) =
+        timed(|| session.watched(args.speech.quiet, |watch| Ok(model.project(samples.points(), watch)?)));
+    let scores = scores?;
+    seconds.transform += took;
+    if let Some(out) = out {
+        let names = score_names(model.method(), scores.n_cols());
+        let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
+        written?;
+        seconds.write += took;
+    }
+    Ok(input.account)
+}
+
 /// Projects all rows, from where the table stands to its end, and writes their scores; the output appears when all are
 /// written.
 pub(crate) fn project(
-    model: &FittedKernelPca,
+    model: &dyn Fitted,
     rows: &mut TableRows,
     out: Option<&Path>,
     seconds: &mut Seconds,
     watch: &Watch,
 ) -> Result<(), Failure> {
+    let names = score_names(model.method(), model.n_outputs());
+    each_piece(rows, (out, names), seconds, watch, |piece, quiet| model.project(piece.into(), quiet))
+}
+
+/// Turns all rows into others, from where the table stands to its end, and writes them under `names`; the output appears when
+/// all are written.
+pub(crate) fn each_piece(
+    rows: &mut TableRows,
+    (out, names): (Option<&Path>, Vec<String>),
+    seconds: &mut Seconds,
+    watch: &Watch,
+    turn: impl Fn(&Matrix<f64>, &Watch) -> Result<Matrix<f64>, Error>,
+) -> Result<(), Failure> {
     let carried = rows.carried_names();
     let (total, quiet) = (rows.rows_if_known(), watch.silent());
     let mut writer = match out {
-        Some(path) => Some(ScoreWriter::create(path, &carried, model.n_components(), total)?),
+        Some(path) => Some(ScoreWriter::create(path, &carried, names, total)?),
         None => None,
     };
     let mut done = 0;
@@ -112,7 +155,7 @@ pub(crate) fn project(
         let (piece, took) = timed(|| rows.next_piece(rows.piece_rows()));
         seconds.read += took;
         let Some(piece) = piece? else { break };
-        let (scores, took) = timed(|| model.transform_watched(&piece.rows, &quiet));
+        let (scores, took) = timed(|| turn(&piece.rows, &quiet));
         let scores = scores.map_err(|error| from_row(error, done))?;
         seconds.transform += took;
         if let Some(writer) = &mut writer {
@@ -129,16 +172,16 @@ pub(crate) fn project(
 }
 
 /// Rows in messages are counted from the start of the piece; this says where it starts.
-fn from_row(error: eigenlift::error::Error, first: usize) -> Failure {
+fn from_row(error: Error, first: usize) -> Failure {
     match error {
-        eigenlift::error::Error::Data { found, required, action } if first > 0 => {
+        Error::Data { found, required, action } if first > 0 => {
             Failure::Input(format!("{found} (rows counted after row {first}); {required}. {action}."))
         }
         other => other.into(),
     }
 }
 
-fn say_end(seconds: Seconds, files: &[Written], words: Words) {
+pub(crate) fn say_end(seconds: Seconds, files: &[Written], words: Words) {
     let memory = peak_memory().map(|n| format!("; peak memory {}", bytes(u128::from(n)))).unwrap_or_default();
     words.say(format_args!(
         "took: load {:.2} s, read {:.2} s, transform {:.2} s, write {:.2} s{memory}",

@@ -46,6 +46,33 @@ pub(crate) fn components(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number of components, or the rules that choose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComponentChoice {
+    /// So many.
+    Exactly(usize),
+    /// As many as the rules agree on.
+    Auto,
+}
+
+/// A number of components, or `auto`.
+pub(crate) fn component_choice(text: &str) -> Result<ComponentChoice, String> {
+    match text {
+        "auto" => Ok(ComponentChoice::Auto),
+        _ => components(text)
+            .map(ComponentChoice::Exactly)
+            .map_err(|_| "a whole number of at least 1, or auto, is required; 2 draws a picture".into()),
+    }
+}
+
+/// A number that is not negative.
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a number of at least 0 is required".into()),
+    }
+}
+
 /// A tolerance.
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -90,6 +117,14 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number above 0 and up to 1.
+pub(crate) fn share_or_one(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x <= 1.0 => Ok(x),
+        _ => Err("a number above 0 and up to 1 is required".into()),
+    }
+}
+
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlotKind {
@@ -99,6 +134,25 @@ pub(crate) enum PlotKind {
     Scree,
     /// The components as functions over the plane.
     Contours,
+    /// What the rules on the number of components say.
+    Choice,
+    /// The data before and after whitening.
+    Whitening,
+}
+
+impl PlotKind {
+    const ALL: [(&'static str, PlotKind); 5] = [
+        ("scatter", Self::Scatter),
+        ("scree", Self::Scree),
+        ("contours", Self::Contours),
+        ("choice", Self::Choice),
+        ("whitening", Self::Whitening),
+    ];
+
+    /// What the picture is called on the command line and in accounts.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// A picture and where it goes.
@@ -110,14 +164,24 @@ pub(crate) struct PlotRequest {
     pub(crate) path: PathBuf,
 }
 
-/// `FILE`, `scatter=FILE`, `scree=FILE` or `contours=FILE`.
+/// `FILE` or `KIND=FILE`.
 pub(crate) fn plot(text: &str) -> Result<PlotRequest, String> {
-    let (kind, path) = match text.split_once('=') {
-        Some(("scatter", path)) => (PlotKind::Scatter, path),
-        Some(("scree", path)) => (PlotKind::Scree, path),
-        Some(("contours", path)) => (PlotKind::Contours, path),
-        _ => (PlotKind::Scatter, text),
-    };
+    plot_or(PlotKind::Scatter, text)
+}
+
+/// `FILE` or `choice=FILE`.
+pub(crate) fn choice_plot(text: &str) -> Result<PlotRequest, String> {
+    match plot_or(PlotKind::Choice, text) {
+        Ok(request) if request.kind != PlotKind::Choice => Err("the only picture here is choice=FILE".into()),
+        other => other,
+    }
+}
+
+fn plot_or(usual: PlotKind, text: &str) -> Result<PlotRequest, String> {
+    let named = text.split_once('=').and_then(|(word, path)| {
+        PlotKind::ALL.iter().find(|(name, _)| *name == word).map(|(_, kind)| (*kind, path))
+    });
+    let (kind, path) = named.unwrap_or((usual, text));
     if path.is_empty() {
         return Err("a file name that ends in .svg or .png is required".into());
     }

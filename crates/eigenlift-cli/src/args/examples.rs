@@ -39,6 +39,8 @@ Examples:
 pub(super) const FIT: &str = "\
 Examples:
   eigenlift fit kpca iris.csv --target species --out scores.csv
+  eigenlift fit pca iris.csv --target species -k auto --out scores.csv
+  eigenlift fit whiten iris.csv --target species --out white.csv
   eigenlift fit kpca --help";
 
 pub(super) const FIT_KPCA: &str = "\
@@ -59,6 +61,75 @@ Examples:
   eigenlift fit kpca digits.csv --target digit --rank 300 -k 5 \\
       --model rough.safetensors --out rough.npy
   eigenlift fit kpca - --json < worked.csv";
+
+pub(super) const FIT_PCA: &str = "\
+Scores are called pca1, pca2, ... Columns are always centred; variances are divided by the number of rows (or the sum of \
+their weights). The account shows that the mean squared error of the rows put together again is the sum of the \
+eigenvalues left out, and which columns drive each component. A table too large for the memory allowed is read a piece at a \
+time; the result is the same.
+
+Examples:
+  eigenlift fit pca iris.csv --target species --out scores.csv \\
+      --model pca.safetensors --plot scree=scree.svg
+  eigenlift fit pca digits.csv --target digit -k auto --out scores.npy \\
+      --plot choice=choice.png
+  eigenlift fit pca iris.csv --target species --scale -k 3 \\
+      --loadings loadings.csv --json
+  eigenlift fit pca iris.csv --target species --weights petal_width \\
+      --route tsqr | head -3";
+
+pub(super) const FIT_WHITEN: &str = "\
+The result has the identity as covariance on the directions in which the rows vary; columns are called whiten1, whiten2, ... \
+and belong to the data columns one by one, except for pca and pca-cor, where they belong to the principal axes.
+
+Examples:
+  eigenlift fit whiten iris.csv --target species --method zca \\
+      --out white.csv --model zca.safetensors --plot whitening=white.svg
+  eigenlift fit whiten digits.csv --target digit --method pca-cor \\
+      --ridge 0.01 -k 20 --out white.npy";
+
+pub(super) const PLAN_PCA: &str = "\
+Examples:
+  eigenlift plan pca digits.csv --target digit -k 10
+  eigenlift plan pca digits.csv --target digit --route krylov --json";
+
+pub(super) const PLAN_WHITEN: &str = "\
+Examples:
+  eigenlift plan whiten digits.csv --target digit --method zca";
+
+pub(super) const CHOOSE: &str = "\
+Examples:
+  eigenlift choose pca iris.csv --target species";
+
+pub(super) const CHOOSE_PCA: &str = "\
+Two rules go by what is asked for (--explained, --residual); four ask the data: Minka's evidence, Gavish and Donoho's \
+threshold, parallel analysis by permutations, and cross-validation on held-out entries. The consensus is the middle of the \
+four. The table goes to standard output.
+
+Examples:
+  eigenlift choose pca iris.csv --target species
+  eigenlift choose pca digits.csv --target digit --explained 0.95 \\
+      --permutations 20 --plot choice.svg --json";
+
+pub(super) const INVERSE: &str = "\
+SCORES have the columns that fit and transform write, pca1, pca2, ... or whiten1, whiten2, ...; other columns of text are \
+carried along. Models of kernel PCA have no inverse yet.
+
+Examples:
+  eigenlift inverse pca.safetensors pcascores.csv --out back.csv";
+
+pub(super) const DENOISE: &str = "\
+Examples:
+  eigenlift denoise pca.safetensors iris.csv --target species \\
+      --out smooth.csv";
+
+pub(super) const SCORE: &str = "\
+t2 is the sum of squared scores over their variances: how far out a row lies along the components. spe is the squared error \
+of the row put together from its scores: how far it lies off them.
+
+Examples:
+  eigenlift score pca.safetensors iris.csv --target species \\
+      --out unusual.csv";
 
 pub(super) const TRANSFORM: &str = "\
 Columns are matched to the model's by name where both have names; other columns of numbers are left out with a note. \

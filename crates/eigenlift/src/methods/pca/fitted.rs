@@ -183,7 +183,8 @@ impl FittedPca {
     pub fn residual_errors(&self) -> Vec<f64> {
         let k = self.n_components();
         if self.is_whole {
-            let mut tail: f64 = self.spectrum[k.min(self.spectrum.len())..].iter().rev().sum();
+            let left_out = &self.spectrum[k.min(self.spectrum.len())..];
+            let mut tail = left_out.iter().rev().fold(0.0, |sum, value| sum + value);
             let mut errors = vec![tail / self.weight];
             for value in self.eigenvalues.iter().rev() {
                 tail += value;
@@ -264,11 +265,27 @@ impl FittedPca {
     pub fn reconstruction<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Reconstruction> {
         let x = x.into();
         let scores = self.transform(x)?;
-        Ok(self.reconstruction_from(x, &scores))
+        self.reconstruction_from(x, &scores)
     }
 
     /// As [`FittedPca::reconstruction`], with scores that are known.
-    pub(crate) fn reconstruction_from(&self, x: AnyPoints<'_>, scores: &Matrix<f64>) -> Reconstruction {
+    ///
+    /// # Errors
+    /// When rows or scores do not fit the model.
+    pub fn reconstruction_from<'a>(
+        &self,
+        x: impl Into<AnyPoints<'a>>,
+        scores: &Matrix<f64>,
+    ) -> Result<Reconstruction> {
+        let x = x.into();
+        check_scores(scores, self.n_components())?;
+        if (x.n_rows(), x.n_cols()) != (scores.n_rows(), self.n_features()) {
+            return Err(Error::data(
+                format!("{} × {} rows with {} rows of scores", x.n_rows(), x.n_cols(), scores.n_rows()),
+                format!("there must be scores for each row, and {} columns", self.n_features()),
+                "Give the scores of these rows",
+            ));
+        }
         let axes = self.components();
         let mut per_row = vec![0.0; x.n_rows()];
         let columns = self.n_features();
@@ -288,7 +305,7 @@ impl FittedPca {
             });
         });
         let total = per_row.iter().sum::<f64>() / per_row.len().max(1) as f64;
-        Reconstruction { per_row, total }
+        Ok(Reconstruction { per_row, total })
     }
 
     /// T² = Σ yⱼ²/λⱼ of each row of scores, (P27).

@@ -38,6 +38,10 @@ const RESIDUAL_SHARE: f64 = 0.05;
 ///
 /// Why: the eigenproblems are then no larger than this, and the choice takes seconds, not hours.
 const LARGEST_SIDE: usize = 1000;
+/// With very many columns they look at rows of this many numbers together, half a GiB.
+const LARGEST_TABLE: usize = 1 << 26;
+/// But not at fewer rows than this.
+const FEWEST_ROWS: usize = 20;
 
 // Why: an alias, because serde takes a plain reference for one into the text that is read.
 type Name = &'static str;
@@ -98,7 +102,8 @@ impl Default for ChoiceOptions {
 /// Asks every rule how many components there are.
 ///
 /// `rows` are those whose spectrum is given, or a sample of them. A rule that cannot answer says why in its note. Parallel
-/// analysis looks at 4000 rows at most and cross-validation at 10 000; with more than 1000 columns both look at 1000.
+/// analysis looks at 4000 rows at most and cross-validation at 10 000; with more than 1000 columns both look at 1000,
+/// and beyond 67 000 columns at fewer still, as these rows are copied without their gaps.
 ///
 /// ```
 /// use eigenlift::methods::pca::choose::{ChoiceOptions, Spectrum, choose};
@@ -213,13 +218,10 @@ fn ask_residual(spectrum: &Spectrum<'_>, target: f64) -> Answer {
 fn ask_minka(spectrum: &Spectrum<'_>) -> Answer {
     let (n, d) = (spectrum.n_samples, spectrum.n_features);
     match minka(spectrum) {
-        Some((m, evidences)) if evidences.get(m).is_some_and(|e| *e == f64::NEG_INFINITY) => (
-            Some(m),
-            format!(
-                "{} all the variance, which leaves no noise to compare with",
-                counted(m, "direction", "hold")
-            ),
-        ),
+        Some((m, _)) if spectrum.values[m] <= spectrum.rounding() => {
+            let all = counted(m, "direction", "hold");
+            (Some(m), format!("{all} all the variance, which leaves no noise to tell signal from"))
+        }
         Some((m, _)) => (
             Some(m),
             format!("{} the data best as signal in round noise", counted(m, "component", "explain")),
@@ -252,7 +254,9 @@ fn ask_threshold(spectrum: &Spectrum<'_>) -> (Option<f64>, Answer) {
 
 /// Rows that a rule looks at: its own limit, or fewer where there are many columns.
 fn most_rows(rows: AnyPoints<'_>, limit: usize) -> usize {
-    if rows.n_cols() > LARGEST_SIDE { limit.min(LARGEST_SIDE) } else { limit }
+    let d = rows.n_cols().max(1);
+    let limit = if d > LARGEST_SIDE { limit.min(LARGEST_SIDE) } else { limit };
+    limit.min((LARGEST_TABLE / d).max(FEWEST_ROWS))
 }
 
 fn ask_parallel(

@@ -28,9 +28,13 @@ impl Spectrum<'_> {
 
     /// Eigenvalues up to this are rounding.
     pub(super) fn rounding(&self) -> f64 {
-        let norm = self.values.iter().map(|v| v * v).sum::<f64>().sqrt();
         let largest = self.values.first().copied().unwrap_or(0.0);
-        rank_threshold(self.n_features, largest, norm, f64::EPSILON)
+        if largest <= 0.0 {
+            return 0.0;
+        }
+        // Numerics: relative to the largest, so that squares do not overflow.
+        let norm = self.values.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt();
+        largest * rank_threshold(self.n_features, 1.0, norm, f64::EPSILON)
     }
 
     /// J(m) = total − Σ_{j≤m} λ_j for m = 0, 1, … as far as eigenvalues are known; not below 0.

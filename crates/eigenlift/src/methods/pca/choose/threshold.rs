@@ -111,27 +111,28 @@ mod tests {
         assert!((omega(1e-12) - 2f64.sqrt()).abs() < 1e-5);
     }
 
+    fn of(values: &[f64], n_samples: usize, n_features: usize) -> Spectrum<'_> {
+        Spectrum { values, n_samples, n_features, total: values.iter().sum() }
+    }
+
     #[test]
     fn half_of_the_values_suffice_and_scale_does_not_matter() {
         let values: Vec<f64> =
             (0..20).map(|j| if j < 3 { 50.0 } else { 1.5 - 0.05 * f64::from(j) }).collect();
-        let total = values.iter().sum();
-        let of = |values| Spectrum { values, n_samples: 200, n_features: 20, total };
-        let (m, threshold) = gavish_donoho(&of(&values)).unwrap();
+        let (m, threshold) = gavish_donoho(&of(&values, 200, 20)).unwrap();
         assert_eq!(m, 3);
-        assert_eq!(gavish_donoho(&of(&values[..11])).unwrap().0, 3);
-        assert_eq!(gavish_donoho(&of(&values[..10])), None);
-        for power in [-200, -40, 40, 200] {
+        assert_eq!(gavish_donoho(&of(&values[..11], 200, 20)).unwrap().0, 3);
+        assert_eq!(gavish_donoho(&of(&values[..10], 200, 20)), None);
+        for power in [-900, -40, 40, 900] {
             let factor = 2f64.powi(power);
             let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
-            assert_eq!(gavish_donoho(&of(&scaled)), Some((m, threshold * factor)));
+            assert_eq!(gavish_donoho(&of(&scaled, 200, 20)), Some((m, threshold * factor)));
         }
     }
 
     #[test]
     fn noiseless_and_degenerate_spectra_are_answered_or_left() {
         let values = [5.0, 2.0, 1e-18, 1e-18, 0.0, 0.0];
-        let of = |values, n_samples, n_features| Spectrum { values, n_samples, n_features, total: 7.0 };
         assert_eq!(gavish_donoho(&of(&values, 50, 6)).unwrap().0, 2);
         assert_eq!(gavish_donoho(&of(&[0.0; 6], 50, 6)), Some((0, 0.0)));
         assert_eq!(gavish_donoho(&of(&[7.0], 50, 1)), None);

@@ -67,9 +67,12 @@ fn empty_directions_are_seen_through_rounding() {
     assert_eq!((m, evidences.len(), evidences[61]), (61, 63, f64::NEG_INFINITY));
 }
 
+fn of(values: &[f64], n_samples: usize, n_features: usize) -> Spectrum<'_> {
+    Spectrum { values, n_samples, n_features, total: values.iter().sum() }
+}
+
 #[test]
 fn equal_eigenvalues_give_finite_evidences() {
-    let of = |values, n_samples, n_features| Spectrum { values, n_samples, n_features, total: 1.0 };
     for values in [[0.25; 4], [0.4, 0.2, 0.2, 0.2], [0.3, 0.3, 0.2, 0.2]] {
         let (_, evidences) = minka(&of(&values, 50, 4)).unwrap();
         assert!(evidences.iter().all(|e| e.is_finite()), "{evidences:?}");
@@ -78,7 +81,6 @@ fn equal_eigenvalues_give_finite_evidences() {
 
 #[test]
 fn what_has_no_evidence_is_left() {
-    let of = |values, n_samples, n_features| Spectrum { values, n_samples, n_features, total: 1.0 };
     let values = [0.5, 0.3, 0.2, 0.1];
     assert!(minka(&of(&values, 5, 4)).is_some());
     assert_eq!(minka(&of(&values[..3], 50, 4)), None);

@@ -43,8 +43,8 @@ fn permutations_keep_the_total() {
 
 #[test]
 fn a_power_of_two_as_scale_changes_nothing_but_the_scale() {
-    let x = planted(150, 20, 3, 11);
-    let larger = Matrix::from_fn(150, 20, |i, j| x[(i, j)] * 1024.0);
+    let x = planted(400, 30, 3, 11);
+    let larger = Matrix::from_fn(400, 30, |i, j| x[(i, j)] * 1024.0);
     let (a, b) = (analysed(&x, &ParallelOptions::default()), analysed(&larger, &ParallelOptions::default()));
     assert_eq!((a.n_components, b.n_components), (3, 3));
     let close = |x: f64, y: f64| (x * 1048576.0 - y).abs() <= 1e-12 * y;
@@ -52,7 +52,7 @@ fn a_power_of_two_as_scale_changes_nothing_but_the_scale() {
     let scaled = ParallelOptions { scaled: true, ..Default::default() };
     let (a, b) = (analysed(&x, &scaled), analysed(&larger, &scaled));
     assert_eq!((a.n_components, b.n_components), (3, 3));
-    assert!((a.observed.iter().sum::<f64>() - 20.0).abs() < 1e-10);
+    assert!((a.observed.iter().sum::<f64>() - 30.0).abs() < 1e-10);
 }
 
 #[test]

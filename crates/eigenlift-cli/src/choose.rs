@@ -1,0 +1,178 @@
+//! `eigenlift choose`: how many components.
+
+use crate::args::ChoosePcaArgs;
+use crate::exit::Failure;
+use crate::fit::title;
+use crate::input::{DataAccount, Input};
+use crate::interrupt::Session;
+use crate::method::choice_options;
+use crate::outputs::{self, Kind, Wanted, Written};
+use crate::plot;
+use crate::rows::too_large;
+use crate::words::{Words, aligned, timed};
+use crate::{account, args::Precision};
+use eigenlift::methods::pca::choose::Choice;
+use eigenlift::methods::{FittedPca, Pca};
+use eigenlift_plot::{Figure, Rule, choice};
+use serde::Serialize;
+
+/// The account in the form that programs read; its keys stay.
+#[derive(Debug, Serialize)]
+struct ChooseAccount<'a> {
+    command: &'static str,
+    version: &'static str,
+    data: &'a DataAccount,
+    n_components: usize,
+    choice: &'a Choice,
+    spectrum: Vec<f64>,
+    residual_errors: Vec<f64>,
+    total_variance: f64,
+    seconds: f64,
+    files: &'a [Written],
+}
+
+/// Reads the table, asks the rules, tells and draws what they say.
+pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure> {
+    let wanted: Vec<Wanted<'_>> = args
+        .plot
+        .iter()
+        .map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture })
+        .collect();
+    outputs::check(&[&args.input.data], &wanted)?;
+    let words = Words::new(args.speech.quiet);
+    let settings = |data: &DataAccount| {
+        let pca = Pca::auto()
+            .choice(choice_options(&args.rules))
+            .seed(args.machine.seed)
+            .threads(args.machine.threads.into())
+            .column_names(data.column_names.clone());
+        let pca = if args.scale { pca.standardize() } else { pca };
+        match args.machine.memory {
+            Some(limit) => pca.memory_limit(limit),
+            None => pca,
+        }
+    };
+    let ((model, account), seconds) = match too_large(&args.input, &args.machine)? {
+        Some(mut rows) => session.watched(args.speech.quiet, |watch| {
+            let settings = settings(&rows.account).watch(watch.clone());
+            let (model, seconds) = timed(|| settings.fit_source(&mut rows));
+            let model = model?;
+            rows.account.rows = model.n_samples();
+            Ok(((model, rows.account), seconds))
+        })?,
+        None => {
+            let mut input = Input::read(&args.input)?;
+            let samples = input.take_samples(Precision::F64)?;
+            session.watched(args.speech.quiet, |watch| {
+                let (model, seconds) = timed(|| settings(&input.account).watch(watch.clone()).fit(samples));
+                Ok(((model?, input.account), seconds))
+            })?
+        }
+    };
+    account.say(words);
+    account.note_constant_columns(words);
+    let Some(found) = model.choice() else { return Ok(()) };
+    let mut files = Vec::new();
+    for request in &args.plot {
+        let name = title("How many components", &args.input.data);
+        plot::save(&choice_figure(&model, found, &name)?, &request.path)?;
+        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+    }
+    if args.speech.json {
+        return outputs::print_json(&ChooseAccount {
+            command: "choose pca",
+            version: env!("CARGO_PKG_VERSION"),
+            data: &account,
+            n_components: found.consensus,
+            choice: found,
+            spectrum: model.spectrum(),
+            residual_errors: all_errors(&model),
+            total_variance: model.total_variance(),
+            seconds,
+            files: &files,
+        });
+    }
+    outputs::print(&choice_table(found))?;
+    account::say_files(&files, words);
+    Ok(())
+}
+
+/// The rules, one line each, and what they agree on.
+pub(crate) fn choice_table(choice: &Choice) -> String {
+    let width = choice.rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0);
+    let rows: Vec<Vec<String>> = choice
+        .rules
+        .iter()
+        .map(|rule| {
+            let m = rule.n_components.map_or("–".into(), |m| m.to_string());
+            vec![format!("{:<width$}", rule.name), m, rule.note.clone()]
+        })
+        .collect();
+    let answered = choice.rules.iter().skip(2).filter(|rule| rule.n_components.is_some()).count();
+    let lines = aligned_left(&["rule", "components", "what it says"], &rows);
+    format!(
+        "{lines}\nconsensus: {} (the middle of the {answered} rules that ask the data; {} of them within 1 of it)",
+        if choice.consensus == 1 { "1 component".into() } else { format!("{} components", choice.consensus) },
+        choice.agreement
+    )
+}
+
+/// As [`aligned`], the last column to the left.
+fn aligned_left(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let width = rows.iter().filter_map(|row| row.last()).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let padded: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let mut row = row.clone();
+            if let Some(last) = row.last_mut() {
+                *last = format!("{last:<width$}");
+            }
+            row
+        })
+        .collect();
+    let mut names: Vec<String> = heading.iter().map(|name| (*name).to_string()).collect();
+    if let Some(last) = names.last_mut() {
+        *last = format!("{last:<width$}");
+    }
+    if let (Some(first), Some(row)) = (names.first_mut(), padded.first()) {
+        *first = format!("{first:<width$}", width = row[0].chars().count());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    aligned(&names, &padded).lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// J(m) for all m that are known.
+fn all_errors(model: &FittedPca) -> Vec<f64> {
+    let spectrum = model.spectrum();
+    let mut tail = vec![0.0];
+    for value in spectrum.iter().rev() {
+        tail.push(tail.last().copied().unwrap_or(0.0) + value);
+    }
+    tail.reverse();
+    tail
+}
+
+/// A picture of the rules.
+pub(crate) fn choice_figure(model: &FittedPca, found: &Choice, title: &str) -> Result<Figure, Failure> {
+    let rules: Vec<Rule<'_>> =
+        found.rules.iter().map(|rule| Rule { name: rule.name, m: rule.n_components }).collect();
+    // Errors of cross-validation are those of an entry; J is that of a row.
+    let columns = model.n_features() as f64;
+    let cross: Vec<(usize, f64, f64)> = found
+        .gabriel
+        .iter()
+        .flat_map(|g| g.errors.iter().map(|(m, mean, spread)| (*m, columns * mean, columns * spread)))
+        .collect();
+    let eigenvalues = model.spectrum();
+    let null = found.parallel.as_ref().map(|p| &p.null[..p.null.len().min(eigenvalues.len())]);
+    Ok(choice(&eigenlift_plot::Choice {
+        eigenvalues: &eigenvalues,
+        null,
+        threshold: found.threshold,
+        cross_validated: &cross,
+        residual: &all_errors(model),
+        rules: &rules,
+        consensus: found.consensus,
+        title,
+    })?)
+}

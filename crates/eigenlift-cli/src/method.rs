@@ -1,0 +1,139 @@
+//! Methods as the command line sees them: settings that fit, and models that are told, drawn and written.
+
+mod kpca;
+mod pca;
+mod whiten;
+
+pub(crate) use kpca::KernelPcaSettings;
+pub(crate) use pca::{PcaSettings, choice_options};
+pub(crate) use whiten::WhitenSettings;
+
+use crate::args::Precision;
+use crate::exit::Failure;
+use crate::input::DataAccount;
+use crate::plot::Shown;
+use crate::rows::TableRows;
+use crate::values::PlotKind;
+use crate::words::Words;
+use eigenlift::data::AnySamples;
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{AnyModel, Fitted};
+use eigenlift::progress::Watch;
+use eigenlift_plot::Figure;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Rows in memory.
+pub(crate) struct Rows {
+    pub(crate) samples: AnySamples,
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+/// A plan, in words and for programs.
+pub(crate) struct PlanWords {
+    pub(crate) text: String,
+    pub(crate) json: Value,
+}
+
+impl PlanWords {
+    pub(crate) fn new(plan: &(impl std::fmt::Display + serde::Serialize)) -> Self {
+        Self { text: plan.to_string(), json: serde_json::to_value(plan).unwrap_or_default() }
+    }
+}
+
+/// Settings of a method.
+pub(crate) trait Method {
+    /// The method's name, which is also that of its scores.
+    fn name(&self) -> &'static str;
+    /// The method in a title.
+    fn title(&self) -> &'static str;
+    /// Files it reads beside the table.
+    fn inputs(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+    /// Precision of the rows.
+    fn precision(&self) -> Precision;
+    /// Column that holds weights.
+    fn weights(&self) -> Option<&str> {
+        None
+    }
+    /// Most numbers that can come out for a row of the table.
+    fn most_outputs(&self, data: &DataAccount) -> usize;
+    /// Refuses what can be refused once the table is known.
+    fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure>;
+    /// What fit would do.
+    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure>;
+    /// What fit would do with rows that are read in pieces.
+    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure>;
+    /// Fits rows in memory.
+    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure>;
+    /// Fits rows that are read in pieces.
+    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure>;
+}
+
+/// A fitted model.
+pub(crate) trait Model {
+    /// What every model can do.
+    fn fitted(&self) -> &dyn Fitted;
+    /// Rows it was fitted on.
+    fn n_samples(&self) -> usize;
+    /// Scores of the rows it was fitted on; what else these tell is kept for the account.
+    fn scores(&mut self, rows: &Rows, watch: &Watch) -> Result<Matrix<f64>, Failure> {
+        Ok(self.fitted().project(rows.samples.points(), watch)?)
+    }
+    /// What was decided and why.
+    fn plan(&self) -> String;
+    /// What was found, in words.
+    fn words(&self) -> Vec<String>;
+    /// What was found, for programs.
+    fn found(&self) -> Map<String, Value>;
+    /// Shares of the variance along coordinates, where they have one.
+    fn shares(&self) -> Vec<f64>;
+    /// A picture of the kinds that the method has.
+    fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure>;
+    /// A table beside the scores: loadings.
+    fn write_loadings(&self, path: &Path) -> Result<(), Failure> {
+        Err(Failure::usage(
+            format!("--loadings {} of a {} model", path.display(), self.fitted().method()),
+            "principal components have loadings",
+            "Leave it out",
+        ))
+    }
+}
+
+/// A model of any method, as it came from a file.
+pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
+    match any {
+        AnyModel::KernelPca(model) => Box::new(model),
+        AnyModel::Pca(model) => Box::new(pca::Told::of(model)),
+        AnyModel::Whitening(model) => Box::new(whiten::Told::of(model)),
+    }
+}
+
+/// Says what was found: warnings first.
+pub(crate) fn say(model: &dyn Model, words: Words) {
+    model.fitted().warnings().iter().for_each(|warning| words.warn(warning));
+    model.words().iter().for_each(|line| words.say(line));
+}
+
+/// Refuses pictures that a method does not have.
+fn check_plots(method: &str, plots: &[PlotKind], known: &[PlotKind]) -> Result<(), Failure> {
+    match plots.iter().find(|kind| !known.contains(kind)) {
+        None => Ok(()),
+        Some(kind) => {
+            let names: Vec<&str> = known.iter().map(|kind| kind.name()).collect();
+            Err(Failure::usage(
+                format!("--plot {}= of {method}", kind.name()),
+                &format!("it has the pictures {}", names.join(", ")),
+                "Choose one of them",
+            ))
+        }
+    }
+}
+
+fn object(value: impl serde::Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,221 @@
+//! Kernel PCA.
+
+use super::{Method, Model, PlanWords, Rows, check_plots, object};
+use crate::account;
+use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
+use crate::exit::Failure;
+use crate::input::{DataAccount, column_places};
+use crate::plan::samples_bytes;
+use crate::plot::{self, Shown};
+use crate::rows::TableRows;
+use crate::values::{PlotKind, RankChoice};
+use eigenlift::low_rank::{Approximation, LowRank, Rank};
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{Fitted, FittedKernelPca, KernelPca};
+use eigenlift::model::Solver;
+use eigenlift::progress::Watch;
+use eigenlift_io::{ReadOptions, read_table};
+use eigenlift_plot::Figure;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Landmarks that grow, when no number is given: at most so many.
+const MOST_GROWN: usize = 2000;
+/// Share of a row that earlier landmarks may leave out before it becomes one.
+const NOVELTY: f64 = 0.1;
+
+/// The settings that the command line asks for. Memory that `samples_bytes` of samples take is not there for the work.
+fn settings(args: &SettingArgs, data: &DataAccount, samples_bytes: u64) -> Result<KernelPca, Failure> {
+    let mut settings = KernelPca::new(args.components)
+        .kernel(args.kernel.clone())
+        .tolerance(args.tol)
+        .repair(args.repair)
+        .seed(args.machine.seed)
+        .threads(args.machine.threads.into())
+        .column_names(data.column_names.clone());
+    if let Some(limit) = args.machine.memory {
+        settings = settings.memory_limit(limit.saturating_sub(samples_bytes).max(1));
+    }
+    settings = match args.solver {
+        SolverChoice::Auto => settings,
+        SolverChoice::Dense => settings.solver(Solver::Dense),
+        SolverChoice::Davidson => settings.solver(Solver::Davidson),
+    };
+    Ok(match low_rank(&args.low_rank, data)? {
+        Some(Accuracy::Exact) => settings.exact(),
+        Some(Accuracy::LowRank(how)) => settings.low_rank(how),
+        None => settings,
+    })
+}
+
+enum Accuracy {
+    Exact,
+    LowRank(LowRank),
+}
+
+fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<Accuracy>, Failure> {
+    if args.novelty.is_some() && args.low_rank != Some(Approximation::Growing) {
+        return Err(Failure::usage(
+            "--novelty without --low-rank growing",
+            "only landmarks that grow have it",
+            "Leave one out or add the other",
+        ));
+    }
+    if let Some(path) = &args.landmarks {
+        if args.rank.is_some() || args.low_rank.is_some() {
+            return Err(Failure::usage(
+                "--landmarks with --rank or --low-rank",
+                "landmarks that are given need no choice",
+                "Leave one of them out",
+            ));
+        }
+        return Ok(Some(Accuracy::LowRank(LowRank::landmarks(read_landmarks(path, data)?))));
+    }
+    let rank = match (args.rank, args.low_rank) {
+        (None, None) => return Ok(None),
+        (Some(RankChoice::Exact), None) => return Ok(Some(Accuracy::Exact)),
+        (Some(RankChoice::Exact), Some(_)) => {
+            return Err(Failure::usage(
+                "--rank exact with --low-rank",
+                "an exact fit approximates nothing",
+                "Leave one of them out",
+            ));
+        }
+        (Some(RankChoice::LowRank(rank)), _) => rank,
+        (None, Some(_)) => Rank::default(),
+    };
+    let how = match args.low_rank.unwrap_or(Approximation::Pivoted) {
+        Approximation::Uniform => LowRank::uniform(rank),
+        Approximation::KMeans => LowRank::k_means(rank),
+        Approximation::Fourier => LowRank::fourier(rank),
+        Approximation::TensorSketch => LowRank::tensor_sketch(rank),
+        Approximation::Growing => {
+            if matches!(args.rank, Some(RankChoice::LowRank(Rank::UntilShare(_)))) {
+                return Err(Failure::usage(
+                    "--rank auto with --low-rank growing",
+                    "how many landmarks grow is decided by --novelty",
+                    "Give --novelty, or a number as the most",
+                ));
+            }
+            let most = if let Rank::Exactly(most) = rank { most } else { MOST_GROWN };
+            LowRank::growing(args.novelty.unwrap_or(NOVELTY), most)
+        }
+        _ => LowRank::pivoted(rank),
+    };
+    Ok(Some(Accuracy::LowRank(how)))
+}
+
+/// Landmarks from a table, their columns matched to those of the data.
+fn read_landmarks(path: &Path, data: &DataAccount) -> Result<Matrix<f64>, Failure> {
+    let table = read_table(path, &ReadOptions::default())?;
+    let account = DataAccount {
+        path: path.to_owned(),
+        rows: table.n_rows,
+        columns: table.names.len(),
+        column_names: table.names.clone(),
+        ..DataAccount::default()
+    };
+    let width = table.names.len();
+    let places = column_places(&account, &data.column_names, data.columns, "the data")?;
+    let places = places.unwrap_or_else(|| (0..width).collect());
+    Ok(Matrix::from_fn(table.n_rows, places.len(), |i, j| table.values[i * width + places[j]]))
+}
+
+/// Kernel PCA as the command line asks for it.
+pub(crate) struct KernelPcaSettings<'a>(pub(crate) &'a SettingArgs);
+
+impl KernelPcaSettings<'_> {
+    fn in_memory(&self, data: &DataAccount, watch: &Watch) -> Result<KernelPca, Failure> {
+        Ok(settings(self.0, data, samples_bytes(data, self.0.precision))?.watch(watch.clone()))
+    }
+}
+
+impl Method for KernelPcaSettings<'_> {
+    fn name(&self) -> &'static str {
+        "kpca"
+    }
+
+    fn title(&self) -> &'static str {
+        "Kernel PCA"
+    }
+
+    fn inputs(&self) -> Vec<&Path> {
+        self.0.low_rank.landmarks.as_deref().into_iter().collect()
+    }
+
+    fn precision(&self) -> Precision {
+        self.0.precision
+    }
+
+    fn most_outputs(&self, _: &DataAccount) -> usize {
+        self.0.components
+    }
+
+    fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
+        check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Contours])?;
+        if plots.contains(&PlotKind::Contours) && (data.columns != 2 || self.0.kernel.is_precomputed()) {
+            return Err(Failure::usage(
+                format!("--plot contours= of {} data columns", data.columns),
+                "contour lines over the plane need exactly 2 and a kernel that can be computed from them",
+                "Choose two with --columns, or leave the contours out",
+            ));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
+        Ok(PlanWords::new(&self.in_memory(data, watch)?.plan(&rows.samples)?))
+    }
+
+    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
+        let settings = settings(self.0, &rows.account, 0)?.watch(watch.clone());
+        Ok(PlanWords::new(&settings.plan_source(rows)?))
+    }
+
+    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        Ok(Box::new(self.in_memory(data, watch)?.fit(rows.samples.clone())?))
+    }
+
+    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        let settings = settings(self.0, &rows.account, 0)?.watch(watch.clone());
+        Ok(Box::new(settings.fit_source(rows)?))
+    }
+}
+
+impl Model for FittedKernelPca {
+    fn fitted(&self) -> &dyn Fitted {
+        self
+    }
+
+    fn n_samples(&self) -> usize {
+        self.n_samples()
+    }
+
+    fn scores(&mut self, _: &Rows, _: &Watch) -> Result<Matrix<f64>, Failure> {
+        Ok(FittedKernelPca::scores(self)?)
+    }
+
+    fn plan(&self) -> String {
+        self.plan().to_string()
+    }
+
+    fn words(&self) -> Vec<String> {
+        account::words(self)
+    }
+
+    fn found(&self) -> Map<String, Value> {
+        object(account::Found::new(self))
+    }
+
+    fn shares(&self) -> Vec<f64> {
+        self.explained_variance_ratio()
+    }
+
+    fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
+        match kind {
+            PlotKind::Scree => plot::draw_scree(self, title),
+            PlotKind::Contours => plot::draw_contours(self, shown.target, title),
+            _ => plot::draw_scatter(self, shown, title),
+        }
+    }
+}

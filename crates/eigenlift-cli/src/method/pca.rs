@@ -1,0 +1,372 @@
+//! Principal component analysis.
+
+use super::{Method, Model, PlanWords, Rows, check_plots, object};
+use crate::account::{SHOWN_COMPONENTS, number};
+use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
+use crate::choose::{choice_figure, choice_table};
+use crate::exit::Failure;
+use crate::input::DataAccount;
+use crate::outputs::{self, score_names};
+use crate::plan::samples_bytes;
+use crate::plot::{self, Shown};
+use crate::rows::TableRows;
+use crate::values::{ComponentChoice, PlotKind};
+use crate::words::aligned;
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::pca::choose::ChoiceOptions;
+use eigenlift::methods::pca::{PcaRoute, Reconstruction};
+use eigenlift::methods::{Fitted, FittedPca, Pca};
+use eigenlift::progress::Watch;
+use eigenlift_io::TextColumn;
+use eigenlift_plot::{Figure, Scree, scree};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Columns named for each component, and components for which they are.
+const SHOWN_COLUMNS: usize = 3;
+const SHOWN_DRIVERS: usize = 10;
+
+/// Principal components as the command line asks for them.
+pub(crate) struct PcaSettings<'a>(pub(crate) &'a PcaArgs);
+
+/// What both linear methods set.
+pub(super) fn apply(pca: Pca, args: &LinearArgs, data: &DataAccount, samples_bytes: u64) -> Pca {
+    let mut pca = pca
+        .tolerance(args.tol)
+        .seed(args.machine.seed)
+        .threads(args.machine.threads.into())
+        .column_names(data.column_names.clone());
+    if let Some(route) = args.route.0 {
+        pca = pca.route(route);
+    }
+    if let Some(limit) = args.machine.memory {
+        pca = pca.memory_limit(limit.saturating_sub(samples_bytes).max(1));
+    }
+    if args.weights.is_some() {
+        pca = pca.weights_in_last_column();
+    }
+    pca
+}
+
+/// What the rules on the number of components go by.
+pub(crate) fn choice_options(args: &RuleArgs) -> ChoiceOptions {
+    ChoiceOptions {
+        explained: args.explained,
+        residual: args.residual,
+        permutations: args.permutations,
+        ..ChoiceOptions::default()
+    }
+}
+
+impl PcaSettings<'_> {
+    fn settings(&self, data: &DataAccount, samples_bytes: u64, watch: &Watch) -> Pca {
+        let pca = match self.0.components {
+            ComponentChoice::Exactly(k) => Pca::new(k),
+            ComponentChoice::Auto => Pca::auto().choice(choice_options(&self.0.rules)),
+        };
+        let pca = if self.0.scale { pca.standardize() } else { pca };
+        apply(pca, &self.0.linear, data, samples_bytes).watch(watch.clone())
+    }
+
+    fn in_memory(&self, data: &DataAccount, watch: &Watch) -> Pca {
+        self.settings(data, samples_bytes(data, self.precision()), watch)
+    }
+}
+
+impl Method for PcaSettings<'_> {
+    fn name(&self) -> &'static str {
+        "pca"
+    }
+
+    fn title(&self) -> &'static str {
+        "PCA"
+    }
+
+    fn precision(&self) -> Precision {
+        self.0.linear.precision
+    }
+
+    fn weights(&self) -> Option<&str> {
+        self.0.linear.weights.as_deref()
+    }
+
+    fn most_outputs(&self, data: &DataAccount) -> usize {
+        match self.0.components {
+            ComponentChoice::Exactly(k) => k,
+            ComponentChoice::Auto => data.columns,
+        }
+    }
+
+    fn check(&self, _: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
+        check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Choice])?;
+        let auto = self.0.components == ComponentChoice::Auto;
+        if plots.contains(&PlotKind::Choice) && !auto {
+            return Err(Failure::usage(
+                "--plot choice= with a number of components that was given",
+                "the rules are asked when -k is auto",
+                "Use -k auto, or eigenlift choose pca",
+            ));
+        }
+        if auto && self.weights().is_some() {
+            return Err(Failure::usage(
+                "-k auto with --weights",
+                "the rules take every row to count once",
+                "Give a number of components",
+            ));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
+        Ok(PlanWords::new(&self.in_memory(data, watch).plan(&rows.samples)?))
+    }
+
+    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
+        let settings = self.settings(&rows.account, 0, watch);
+        Ok(PlanWords::new(&settings.plan_source(rows)?))
+    }
+
+    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        let settings = self.in_memory(data, watch);
+        Ok(Box::new(Told::of(settings.fit_points(rows.samples.points(), rows.weights.as_deref())?)))
+    }
+
+    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        let settings = self.settings(&rows.account, 0, watch);
+        Ok(Box::new(Told::of(settings.fit_source(rows)?)))
+    }
+}
+
+/// The mean over rows of what is lost, each counted as often as its weight says.
+fn weighted_error(lost: &Reconstruction, weights: Option<&[f64]>) -> f64 {
+    match weights {
+        None => lost.total,
+        Some(weights) => {
+            let sum: f64 = lost.per_row.iter().zip(weights).map(|(e, w)| e * w).sum();
+            sum / weights.iter().sum::<f64>()
+        }
+    }
+}
+
+/// Principal components, and what was measured beside them.
+pub(super) struct Told {
+    model: FittedPca,
+    /// Mean squared error of the rows put together again, when they were.
+    measured: Option<f64>,
+}
+
+impl Told {
+    pub(super) fn of(model: FittedPca) -> Self {
+        Self { model, measured: None }
+    }
+}
+
+/// The table of components of a linear method.
+pub(super) fn component_table(model: &FittedPca, name: &str) -> String {
+    let (ratio, variances, left) =
+        (model.explained_variance_ratio(), model.variances(), model.residual_errors());
+    let certificate = model.certificate();
+    let mut cumulative = 0.0;
+    let rows: Vec<Vec<String>> = (0..model.n_components().min(SHOWN_COMPONENTS))
+        .map(|j| {
+            cumulative += ratio[j];
+            vec![
+                format!("{name}{}", j + 1),
+                number(variances[j]),
+                number(model.eigenvalues()[j]),
+                format!("{:.2} %", 100.0 * ratio[j]),
+                format!("{:.2} %", 100.0 * cumulative),
+                number(left[j + 1]),
+                certificate.residuals.get(j).map(|r| format!("{r:.1e}")).unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let more = model.n_components().saturating_sub(SHOWN_COMPONENTS);
+    let rest =
+        if more > 0 { format!("\n  … and {more} more (all of them with --json)") } else { String::new() };
+    aligned(&["component", "λ", "nλ", "explained", "cumulative", "error J left", "residual"], &rows) + &rest
+}
+
+/// What is proved about the components, and how they were found.
+pub(super) fn certainty(model: &FittedPca) -> String {
+    let (bounds, k) = (model.certificate().bounds, model.n_components());
+    let route = model.plan().route;
+    let found = match route {
+        PcaRoute::Krylov => {
+            format!("{} passes over the rows", model.stats().passes)
+        }
+        _ => "all directions were computed, none can have been missed".into(),
+    };
+    let sure = match bounds.n_certified {
+        sure if sure >= k => format!("all {k} are the largest beyond doubt"),
+        sure => format!("{sure} of {k} are the largest beyond doubt"),
+    };
+    let how = if bounds.missed.is_some() || route != PcaRoute::Krylov { sure } else { found.clone() };
+    match route {
+        PcaRoute::Krylov => format!(
+            "certificate: worst relative residual {:.1e} (asked for: {:.0e}), {found}; {how}",
+            model.certificate().worst_residual(),
+            model.plan().tolerance
+        ),
+        _ => format!(
+            "certificate: worst relative residual {:.1e}; {how}",
+            model.certificate().worst_residual()
+        ),
+    }
+}
+
+impl Told {
+    /// The identity J = Σ_{j>m} λⱼ, measured where rows were at hand.
+    fn identity(&self) -> String {
+        let model = &self.model;
+        let (k, left) = (model.n_components(), model.residual_error());
+        let sum = if model.is_whole() {
+            format!("the {} eigenvalues left out sum to {}", model.spectrum().len() - k, number(left))
+        } else {
+            format!("the total minus the eigenvalues kept is {}", number(left))
+        };
+        match self.measured {
+            Some(measured) => format!(
+                "mean squared error of the rows put together from {k}: J = {}; {sum} (they differ by {:.1e} of the total)",
+                number(measured),
+                (measured - left).abs() / model.total_variance()
+            ),
+            None => format!("mean squared error of rows put together from {k}: J = {}; {sum}", number(left)),
+        }
+    }
+
+    /// The columns that drive each component.
+    fn drivers(&self) -> String {
+        let loadings = self.model.loadings();
+        let names = column_names(&self.model);
+        let rows: Vec<Vec<String>> = (0..self.model.n_components().min(SHOWN_DRIVERS))
+            .map(|j| {
+                let mut order: Vec<usize> = (0..names.len()).collect();
+                order.sort_by(|a, b| {
+                    loadings.contributions[(*b, j)].total_cmp(&loadings.contributions[(*a, j)])
+                });
+                let top: Vec<String> = order
+                    .iter()
+                    .take(SHOWN_COLUMNS)
+                    .map(|i| {
+                        let sign = if loadings.loadings[(*i, j)] < 0.0 { "−" } else { "+" };
+                        format!("{sign}{} {:.0} %", names[*i], 100.0 * loadings.contributions[(*i, j)])
+                    })
+                    .collect();
+                vec![format!("pca{}", j + 1), top.join(", ")]
+            })
+            .collect();
+        aligned(&["component", "driven by (sign, share of the column)"], &rows)
+    }
+}
+
+/// Names of the input columns, x1, x2, … when there are none.
+fn column_names(model: &FittedPca) -> Vec<String> {
+    match model.column_names() {
+        [] => (1..=model.n_features()).map(|j| format!("x{j}")).collect(),
+        names => names.to_vec(),
+    }
+}
+
+impl Model for Told {
+    fn fitted(&self) -> &dyn Fitted {
+        &self.model
+    }
+
+    fn n_samples(&self) -> usize {
+        self.model.n_samples()
+    }
+
+    fn scores(&mut self, rows: &Rows, watch: &Watch) -> Result<Matrix<f64>, Failure> {
+        let points = rows.samples.points();
+        let scores = self.model.transform_watched(points, watch)?;
+        let lost = self.model.reconstruction_from(points, &scores)?;
+        self.measured = Some(weighted_error(&lost, rows.weights.as_deref()));
+        Ok(scores)
+    }
+
+    fn plan(&self) -> String {
+        self.model.plan().to_string()
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(choice) = self.model.choice() {
+            lines.push(choice_table(choice));
+        }
+        lines.push(component_table(&self.model, "pca"));
+        lines.push(self.identity());
+        lines.push(self.drivers());
+        lines.push(certainty(&self.model));
+        lines
+    }
+
+    fn found(&self) -> Map<String, Value> {
+        let model = &self.model;
+        let certificate = model.certificate();
+        let mut found = object(json!({
+            "plan": model.plan(),
+            "eigenvalues": model.eigenvalues(),
+            "variances": model.variances(),
+            "explained_variance_ratio": model.explained_variance_ratio(),
+            "total_variance": model.total_variance(),
+            "residual_errors": model.residual_errors(),
+            "spectrum": model.spectrum(),
+            "is_whole": model.is_whole(),
+            "weight": model.weight(),
+            "bounds": certificate.bounds,
+            "residuals": certificate.residuals,
+            "intervals": certificate.intervals,
+            "ties": certificate.ties.iter().map(|(a, b)| (a + 1, b + 1)).collect::<Vec<_>>(),
+            "stats": model.stats(),
+            "threads": model.plan().threads,
+        }));
+        if let Some(measured) = self.measured {
+            found.insert("measured_residual_error".into(), measured.into());
+        }
+        if let Some(choice) = model.choice() {
+            found.insert("choice".into(), serde_json::to_value(choice).unwrap_or_default());
+        }
+        found
+    }
+
+    fn shares(&self) -> Vec<f64> {
+        self.model.explained_variance_ratio()
+    }
+
+    fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
+        match (kind, self.model.choice()) {
+            (PlotKind::Scree, _) => draw_scree(&self.model, title),
+            (PlotKind::Choice, Some(choice)) => choice_figure(&self.model, choice, title),
+            _ => plot::draw_scatter(self, shown, title),
+        }
+    }
+
+    fn write_loadings(&self, path: &Path) -> Result<(), Failure> {
+        let (loadings, k) = (self.model.loadings(), self.model.n_components());
+        let carried = crate::input::Carried {
+            text: vec![TextColumn { name: "column".into(), position: 0, values: column_names(&self.model) }],
+            target: None,
+        };
+        let mut names: Vec<String> = score_names("pca", k);
+        names.extend(score_names("pca", k).iter().map(|name| format!("{name}_contribution")));
+        let both = Matrix::from_fn(self.model.n_features(), 2 * k, |i, j| {
+            if j < k { loadings.loadings[(i, j)] } else { loadings.contributions[(i, j - k)] }
+        });
+        outputs::write_scores(path, &carried, names, &both)
+    }
+}
+
+/// The spectrum with the residual error.
+pub(super) fn draw_scree(model: &FittedPca, title: &str) -> Result<Figure, Failure> {
+    let bounds = model.certificate().intervals.iter();
+    let intervals: Vec<(f64, f64)> =
+        bounds.map(|bound| (bound.low / model.weight(), bound.high / model.weight())).collect();
+    Ok(scree(&Scree {
+        eigenvalues: &model.variances(),
+        ratio: &model.explained_variance_ratio(),
+        intervals: (!intervals.is_empty()).then_some(&intervals),
+        residual: &model.residual_errors(),
+        title,
+    })?)
+}
