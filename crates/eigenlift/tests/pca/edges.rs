@@ -75,7 +75,7 @@ fn axes_are_orthonormal_and_their_largest_entry_is_positive() {
             let pca = if standardized { pca.standardize() } else { pca };
             let u = pca.fit(x.clone()).unwrap().components();
             let product = Matrix::from_fn(6, 6, |i, j| super::help::dot(u.row(i), u.row(j)));
-            // The dual route divides by √(nλ): a row loses eps·λ₁/λⱼ of its right angles, 1.3^10 here.
+            // The dual route divides by √(nλ): a row loses eps·σ₁/σⱼ of its right angles, less than 14 here.
             assert_close(
                 product.as_slice(),
                 super::help::identity(6).as_slice(),

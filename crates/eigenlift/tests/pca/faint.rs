@@ -1,6 +1,6 @@
 //! Components much fainter than the first: what squaring loses and what a triangle keeps, (P11).
 
-use super::help::{EPS, planted, some};
+use super::help::{EPS, dot, orthonormal_rows, planted, some};
 use eigenlift::data::RowsInMemory;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{FittedPca, Pca, PcaRoute};
@@ -122,4 +122,25 @@ fn the_dual_route_looks_again_too() {
     let model = Pca::new(5).fit(x).unwrap();
     assert_upgraded(&model, "dual");
     assert_found(&model, &singular, allowed(n, d, 0.0), "wide");
+}
+
+/// u = X_cᵀv/√(nλ) of the dual route: a v that is right to eps gives a u that is right to eps·σ₁/σ.
+#[test]
+fn axes_of_the_dual_route_are_as_good_as_their_eigenvalues_allow() {
+    let singular = [1.0, 1e-1, 1e-2, 1e-3, 1e-4];
+    let (n, d) = (50, 300);
+    let x = planted(n, d, &singular, 0.0);
+    let model = Pca::new(5).route(PcaRoute::Dual).fit(x).unwrap();
+    let (u, planted) = (model.components(), orthonormal_rows(5, d, 4, false));
+    for (j, s) in singular.iter().enumerate() {
+        // Rows are rounded by eps/2 each, √n of them, and the matrix of their products by n·eps.
+        let slack = n as f64 * EPS / s;
+        for i in 0..j {
+            assert!(dot(u.row(i), u.row(j)).abs() <= slack, "{i} {j}: {:e}", dot(u.row(i), u.row(j)));
+        }
+        let along = dot(u.row(j), planted.row(j)).abs();
+        // 1 − cos of an angle of the rounding of X_cX_cᵀ over the smaller gap, which is about σ².
+        let angle = n as f64 * EPS / (s * s);
+        assert!(1.0 - along <= angle * angle + n as f64 * EPS, "{j}: {:e}", 1.0 - along);
+    }
 }

@@ -1,7 +1,7 @@
 //! Four routes to the same axes, which of them the plan takes, and the same bits for any number of threads.
 
 use super::help::{EPS, assert_close, correlated, covariance, ones, projector, trace};
-use eigenlift::data::{AnySamples, Csr, Samples};
+use eigenlift::data::{AnySamples, Csr, RowsInMemory, Samples};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{FittedPca, Pca, PcaPlan, PcaRoute};
 use eigenlift_testkit::problems::{Numbers, sparse};
@@ -59,6 +59,29 @@ fn all_routes_find_the_same_axes() {
                         "{what}: an interval of width {width:e} says nothing"
                     );
                 }
+                let bounds = model.certificate().bounds;
+                // The iteration proves by the trace that is left, which may exceed the last eigenvalues that it found.
+                let rest: f64 = values[k..].iter().sum();
+                let proved = values[..k].iter().filter(|v| **v > rest + rounding).count();
+                let least = if route == PcaRoute::Krylov { proved } else { k };
+                assert!(
+                    (least..=k).contains(&bounds.n_certified),
+                    "{what}: {} of {least}",
+                    bounds.n_certified
+                );
+                let share = values[..k].iter().sum::<f64>() / total;
+                let explained = bounds.explained.unwrap();
+                let slack = rounding / total;
+                assert!(
+                    explained.low - slack <= share && share <= explained.high + slack,
+                    "{what}: {share} {explained:?}"
+                );
+                assert!(
+                    bounds.missed.unwrap() + rounding >= values[k],
+                    "{what}: {:?} {}",
+                    bounds.missed,
+                    values[k]
+                );
                 assert_eq!(model.plan().route, route);
                 let known = model.spectrum().len();
                 assert!(known == k || known == d.min(n - 1), "{what}: {known} eigenvalues known");
@@ -162,6 +185,21 @@ fn asking_for_all_components_of_wide_rows_needs_no_square_memory() {
         let plan = pca.memory_limit(1 << 30).plan(&x).unwrap();
         assert_eq!(plan.route, PcaRoute::Dual);
     }
+}
+
+#[test]
+fn little_memory_turns_the_plan_to_passes_over_the_rows() {
+    // The covariance of 2000 columns and its eigenvectors take a quarter of a gigabyte.
+    let x = Matrix::<f32>::zeros(5000, 2000);
+    let rows: AnySamples = x.clone().into();
+    let pca = |limit| Pca::new(3).memory_limit(limit);
+    assert_eq!(pca(1 << 30).plan(&rows).unwrap().route, PcaRoute::Covariance);
+    let plan = pca(100 << 20).plan(&rows).unwrap();
+    assert_eq!(plan.route, PcaRoute::Krylov);
+    assert!(plan.bytes_needed <= 100 << 20 && !plan.can_look_again);
+    let mut source = RowsInMemory::new(&x);
+    assert_eq!(pca(1 << 30).plan_source(&mut source).unwrap().route, PcaRoute::Covariance);
+    assert_eq!(pca(200 << 20).plan_source(&mut source).unwrap().route, PcaRoute::Krylov);
 }
 
 fn everything(model: &FittedPca, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>, Vec<f64>, f64, Matrix<f64>) {
