@@ -4,6 +4,7 @@ mod axes;
 pub mod choose;
 mod fitted;
 mod plan;
+mod products;
 pub(super) mod saved;
 mod schedule;
 mod stream;
@@ -328,16 +329,11 @@ impl Pca {
             PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled),
             PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, k, scaled, watch)?,
             PcaRoute::Dual => {
-                let columns = sums::column_moments(data);
-                let inverse = scaled.then(|| {
-                    let scales = sums::scales(&columns.mean, columns.squares.iter().copied(), columns.weight);
-                    scales.iter().map(|s| 1.0 / s).collect::<Vec<f64>>()
-                });
-                let gram = sums::gram(data, &columns.mean, inverse.as_deref(), watch)?;
+                let (gram, columns) = products::gram(data, scaled, watch)?;
                 axes::of_gram(data, &gram, columns, (k, scaled), watch)?
             }
             PcaRoute::Krylov => {
-                return axes::of_passes(&data, sums::column_moments(data), self.iteration(d));
+                return axes::of_passes(&data, sums::column_moments(data)?, self.iteration(d));
             }
         };
         if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
@@ -353,7 +349,7 @@ impl Pca {
         if plan.route == PcaRoute::Krylov {
             let mut columns = ColumnMoments::default();
             self.each_piece(source, plan, |data| {
-                columns.merge(sums::column_moments(data));
+                columns.merge(sums::column_moments(data)?);
                 Ok(())
             })?;
             let passes = SourcePasses {
@@ -392,8 +388,7 @@ impl Pca {
             let more = source.next_rows(plan.chunk_rows, &mut |rows| {
                 let n = rows.n_rows();
                 split_weights(rows, self.weights_last, |data| {
-                    data.check().map_err(|error| counted_from(error, at))?;
-                    visit(data)
+                    data.check().and_then(|()| visit(data)).map_err(|error| counted_from(error, at))
                 })?;
                 at += n;
                 Ok(())
