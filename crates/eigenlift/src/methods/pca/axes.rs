@@ -64,8 +64,15 @@ impl Known {
         if self.count >= 2 && self.weight > 0.0 {
             return Ok(());
         }
+        if self.count >= 2 {
+            return Err(Error::data(
+                format!("{} rows whose weights are all 0", self.count),
+                "some must count",
+                "Give positive weights, or none",
+            ));
+        }
         Err(Error::data(
-            format!("{} row(s) of weight {}", self.count, self.weight),
+            format!("{} row(s)", self.count),
             "centring leaves nothing of fewer than 2 rows",
             "Give more rows",
         ))

@@ -159,8 +159,17 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        let data = Weighted { rows: x.points(), weights: None };
-        schedule::plan(&self.request(data, x.precision()), &*self.running_engine()?)
+        self.plan_points(x.points(), None)
+    }
+
+    /// As [`Pca::plan`], for what [`Pca::fit_points`] would do.
+    ///
+    /// # Errors
+    /// As [`Pca::fit_points`], as far as they can be known in advance.
+    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
+        let data = Weighted { rows: x.into(), weights };
+        self.check(weights.is_some())?;
+        schedule::plan(&self.request(data), &*self.running_engine()?)
     }
 
     /// As [`Pca::plan`], for rows that are read in pieces.
@@ -168,7 +177,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.check()?;
+        self.check(self.weights_last)?;
         schedule::plan(&self.source_request(source)?, &*self.running_engine()?)
     }
 
@@ -196,11 +205,10 @@ impl Pca {
     /// As [`Pca::fit_weighted`].
     pub fn fit_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<FittedPca> {
         let data = Weighted { rows: x.into(), weights };
-        self.check()?;
+        self.check(weights.is_some())?;
         data.check()?;
-        let precision = if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" };
         let engine = self.running_engine()?;
-        let mut plan = schedule::plan(&self.request(data, precision), &*engine)?;
+        let mut plan = schedule::plan(&self.request(data), &*engine)?;
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.solve(data, &mut plan));
         let mut axes = result?;
@@ -219,7 +227,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedPca> {
-        self.check()?;
+        self.check(self.weights_last)?;
         let engine = self.running_engine()?;
         let mut plan = schedule::plan(&self.source_request(source)?, &*engine)?;
         let mut result = Err(Error::Cancelled);
@@ -257,7 +265,14 @@ impl Pca {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, weighted: bool) -> Result<()> {
+        if weighted && self.n_components.is_none() {
+            return Err(Error::setting(
+                "a number of components that rules choose, for rows with weights",
+                "the rules take every row to count once",
+                "Give a number of components",
+            ));
+        }
         if self.n_components == Some(0) {
             return Err(Error::setting(
                 "0 components",
@@ -275,14 +290,15 @@ impl Pca {
         Ok(())
     }
 
-    fn request(&self, data: Weighted<'_>, precision: &'static str) -> Request<'_> {
+    fn request(&self, data: Weighted<'_>) -> Request<'_> {
         Request {
             n_samples: data.n_rows(),
             n_features: data.n_cols(),
-            precision,
+            precision: if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" },
             in_memory: true,
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
+            bytes_allowed: 0,
             settings: self,
         }
     }
@@ -303,6 +319,7 @@ impl Pca {
             in_memory: false,
             sparse: false,
             weighted,
+            bytes_allowed: 0,
             settings: self,
         })
     }
