@@ -31,6 +31,7 @@ enum Sums {
 /// assert!((model.variances()[1] - whole.variances()[1]).abs() < 1e-12);
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
+#[doc(alias = "IncrementalPca")]
 #[derive(Clone, Debug)]
 pub struct PcaStream {
     settings: Pca,

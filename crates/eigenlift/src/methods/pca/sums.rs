@@ -204,13 +204,12 @@ fn sparse_moments(data: Weighted<'_>) -> Partial {
     Partial::from_parts(data.n_rows() as u64, weight, columns.mean, scatter)
 }
 
+/// Told of a sparse row: its weight, its columns, and the values in them.
+type RowVisitor<'a> = dyn FnMut(f64, &[u32], &dyn Fn(usize) -> f64) + 'a;
+
 /// Calls `visit` with weight, columns and values of each sparse row.
 fn each_row(data: Weighted<'_>, mut visit: impl FnMut(f64, &[u32], &dyn Fn(usize) -> f64)) {
-    fn go<T: Real>(
-        x: &CsrRef<'_, T>,
-        weights: Option<&[f64]>,
-        visit: &mut dyn FnMut(f64, &[u32], &dyn Fn(usize) -> f64),
-    ) {
+    fn go<T: Real>(x: &CsrRef<'_, T>, weights: Option<&[f64]>, visit: &mut RowVisitor<'_>) {
         for i in 0..x.n_rows() {
             let (places, values) = x.row(i);
             visit(weights.map_or(1.0, |w| w[i]), places, &|at| values[at].f64());
