@@ -118,7 +118,8 @@ impl Method for PcaSettings<'_> {
     }
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.in_memory(data, watch).plan(&rows.samples)?))
+        let settings = self.in_memory(data, watch);
+        Ok(PlanWords::new(&settings.plan_points(rows.samples.points(), rows.weights.as_deref())?))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
@@ -202,17 +203,21 @@ pub(super) fn certainty(model: &FittedPca) -> String {
         sure => format!("{sure} of {k} are the largest beyond doubt"),
     };
     let how = if bounds.missed.is_some() || route != PcaRoute::Krylov { sure } else { found.clone() };
-    match route {
-        PcaRoute::Krylov => format!(
-            "certificate: worst relative residual {:.1e} (asked for: {:.0e}), {found}; {how}",
-            model.certificate().worst_residual(),
-            model.plan().tolerance
-        ),
-        _ => format!(
-            "certificate: worst relative residual {:.1e}; {how}",
-            model.certificate().worst_residual()
-        ),
-    }
+    let again = model.plan().planned_route.map_or(String::new(), |planned| {
+        format!("{planned} was planned, but wanted components are so faint beside the first that {route} took over\n")
+    });
+    again
+        + &match route {
+            PcaRoute::Krylov => format!(
+                "certificate: worst relative residual {:.1e} (asked for: {:.0e}), {found}; {how}",
+                model.certificate().worst_residual(),
+                model.plan().tolerance
+            ),
+            _ => format!(
+                "certificate: worst relative residual {:.1e}; {how}",
+                model.certificate().worst_residual()
+            ),
+        }
 }
 
 impl Told {

@@ -36,8 +36,8 @@ fn assert_refused(x: &Matrix<f64>, part: &str) {
 
 #[test]
 fn too_few_rows_are_refused() {
-    assert_refused(&Matrix::from_fn(1, 3, |_, j| j as f64), "1 row(s) of weight 1");
-    assert_refused(&Matrix::zeros(0, 3), "0 row(s) of weight 0");
+    assert_refused(&Matrix::from_fn(1, 3, |_, j| j as f64), "1 row(s); centring leaves nothing");
+    assert_refused(&Matrix::zeros(0, 3), "0 row(s); centring leaves nothing");
     for route in ROUTES {
         let message = by(route, 2).fit(Matrix::<f64>::zeros(3, 0)).unwrap_err().to_string();
         assert!(message.contains("rows without columns"), "{message}");
@@ -147,7 +147,7 @@ fn weights_that_cannot_be_are_refused() {
         (&[f64::INFINITY, 1.0, 1.0, 1.0, 1.0, 1.0], "row 1 has the weight inf"),
         (&[1.0; 5], "5 weights for 6 rows"),
         (&[], "0 weights for 6 rows"),
-        (&[0.0; 6], "6 row(s) of weight 0"),
+        (&[0.0; 6], "6 rows whose weights are all 0"),
     ];
     for (weights, part) in cases {
         for route in ROUTES {

@@ -86,6 +86,7 @@ fn falling() -> Vec<f64> {
 
 fn assert_upgraded(model: &FittedPca, from: &str) {
     assert_eq!(model.plan().route, PcaRoute::Tsqr);
+    assert_eq!(model.plan().planned_route.map(|route| route.to_string()).as_deref(), Some(from));
     let said = format!("the {from} route could not tell them from rounding: TSQR took over");
     assert!(model.plan().reasons.iter().any(|r| r.contains(&said)), "{}", model.plan());
 }

@@ -204,17 +204,23 @@ fn the_last_column_of_a_source_may_hold_the_weights() {
     assert!(message.contains("weights of sparse rows are given beside them"), "{message}");
 }
 
-/// The rules on the number of components look at rows of the source: not at its weights.
 #[test]
-fn weights_in_the_last_column_are_no_data_for_the_rules() {
+fn the_rules_on_the_number_of_components_take_no_weights() {
     let x = correlated(300, 8, 38);
-    let plain = Pca::auto().fit_source(&mut RowsInMemory::new(&x)).unwrap();
-    // Weights of 1 change nothing; a column of 1 would.
     let table = with_weights(&x, &[1.0; 300]);
-    let model = Pca::auto().weights_in_last_column().fit_source(&mut RowsInMemory::new(&table)).unwrap();
-    assert_eq!(plain.n_components(), model.n_components());
-    let (a, b) = (plain.choice().unwrap(), model.choice().unwrap());
-    assert_eq!(format!("{:?}", a.rules), format!("{:?}", b.rules));
+    for message in [
+        Pca::auto().fit_weighted(x.clone(), &[1.0; 300]).unwrap_err().to_string(),
+        Pca::auto()
+            .weights_in_last_column()
+            .fit_source(&mut RowsInMemory::new(&table))
+            .unwrap_err()
+            .to_string(),
+    ] {
+        assert!(message.contains("the rules take every row to count once"), "{message}");
+    }
+    let (memory, source) =
+        (Pca::auto().fit(x.clone()).unwrap(), Pca::auto().fit_source(&mut RowsInMemory::new(&x)).unwrap());
+    assert_eq!(memory.n_components(), source.n_components());
 }
 
 #[test]

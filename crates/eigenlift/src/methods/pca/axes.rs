@@ -60,13 +60,20 @@ impl Known {
         (4.0 * U).powi(2) * self.weight * squares
     }
 
-    /// Refuses fewer than two rows, and entries whose squares are no numbers.
+    /// Refuses fewer than two rows, and entries so large that squares of variances are no numbers.
     fn refuse_unusable(&self) -> Result<()> {
-        if self.count < 2 || self.weight <= 0.0 {
+        if self.count < 2 {
             return Err(Error::data(
-                format!("{} row(s) of weight {}", self.count, self.weight),
+                format!("{} row(s)", self.count),
                 "centring leaves nothing of fewer than 2 rows",
                 "Give more rows",
+            ));
+        }
+        if self.weight <= 0.0 {
+            return Err(Error::data(
+                format!("{} rows whose weights are all 0", self.count),
+                "some must count",
+                "Give positive weights, or none",
             ));
         }
         if !(self.trace * self.trace).is_finite() {

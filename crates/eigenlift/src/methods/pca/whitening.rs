@@ -143,12 +143,26 @@ impl Whitening {
         Ok(pca)
     }
 
+    /// Columns of a source that are data.
+    fn data_columns(&self, source: &dyn RowSource) -> usize {
+        source.n_cols().saturating_sub(usize::from(self.pca.weights_last))
+    }
+
     /// What [`Whitening::fit`] would do, without doing it.
     ///
     /// # Errors
     /// As [`Whitening::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        self.settings(x.n_cols())?.plan(x)
+        self.plan_points(x.points(), None)
+    }
+
+    /// As [`Whitening::plan`], for what [`Whitening::fit_points`] would do.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit_points`], as far as they can be known in advance.
+    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
+        let x = x.into();
+        self.settings(x.n_cols())?.plan_points(x, weights)
     }
 
     /// As [`Whitening::plan`], for rows that are read in pieces.
@@ -156,12 +170,7 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.settings(self.columns_of(source))?.plan_source(source)
-    }
-
-    /// Columns of a source that hold data.
-    fn columns_of(&self, source: &dyn RowSource) -> usize {
-        source.n_cols().saturating_sub(usize::from(self.pca.weights_last))
+        self.settings(self.data_columns(source))?.plan_source(source)
     }
 
     /// Fits the model.
@@ -193,7 +202,7 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
-        let pca = self.settings(self.columns_of(source))?.fit_source(source)?;
+        let pca = self.settings(self.data_columns(source))?.fit_source(source)?;
         FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
     }
 }
