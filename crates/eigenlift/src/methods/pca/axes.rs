@@ -413,6 +413,17 @@ impl LinearOperator for Seen<'_> {
 }
 
 impl Axes {
+    /// Widens what is proved by the rounding of Σxy − n·x̄ȳ, in which sums over sparse rows end: 8u·n‖D⁻¹x̄‖².
+    pub(crate) fn allow_for_sparse_sums(&mut self) {
+        let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
+        let squares: f64 = (0..self.mean.len()).map(|j| size(j).powi(2)).sum();
+        let extra = 8.0 * U * self.weight * squares;
+        self.certificate.rounding += extra;
+        for interval in &mut self.certificate.intervals {
+            *interval = Interval { low: interval.low - extra, high: interval.high + extra };
+        }
+    }
+
     /// Keeps the first k axes.
     pub(crate) fn truncate(&mut self, k: usize) {
         let k = k.clamp(1, self.values.len());
