@@ -1,4 +1,8 @@
-//! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, or passes over rows.
+//! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, a sketch, or passes over rows.
+
+mod directions;
+
+pub(crate) use directions::of_directions;
 
 use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::{CentredRows, RowSource};

@@ -18,6 +18,7 @@ pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
 use crate::data::{AnyPoints, AnySamples, Points, RowSource};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
+use crate::moments::{Directions, Partial, Triangle};
 use crate::progress::Watch;
 use axes::{Axes, Iteration, SourcePasses};
 use choose::{Choice, ChoiceOptions, Spectrum};
@@ -29,6 +30,8 @@ use sums::{ColumnMoments, Weighted};
 const SMALLEST_TOLERANCE: f64 = 1e-14;
 /// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
 const FAINT: f64 = 1e-8;
+/// Rows that a sketch has at least unless it is set.
+const LEAST_SKETCH: usize = 100;
 /// Rows of a source that the rules on the number of components look at.
 const SAMPLE_ROWS: usize = 10_000;
 
@@ -52,6 +55,7 @@ pub struct Pca {
     n_components: Option<usize>,
     standardize: bool,
     route: Option<PcaRoute>,
+    sketch_rows: Option<usize>,
     tolerance: f64,
     seed: u64,
     memory_limit: Option<u64>,
@@ -70,6 +74,7 @@ impl Pca {
             n_components: Some(n_components),
             standardize: false,
             route: None,
+            sketch_rows: None,
             tolerance: 1e-6,
             seed: 0,
             memory_limit: None,
@@ -96,6 +101,12 @@ impl Pca {
     /// Goes this way instead of what the plan would choose.
     pub fn route(mut self, route: PcaRoute) -> Self {
         self.route = Some(route);
+        self
+    }
+
+    /// ℓ: rows of the sketch that [`PcaRoute::Directions`] keeps, more than components. Without it max(4k, 100).
+    pub fn sketch_rows(mut self, rows: usize) -> Self {
+        self.sketch_rows = Some(rows);
         self
     }
 
@@ -282,6 +293,7 @@ impl Pca {
             in_memory: true,
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
+            route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
         }
     }
@@ -302,6 +314,7 @@ impl Pca {
             in_memory: false,
             sparse: false,
             weighted,
+            route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
         })
     }
@@ -309,6 +322,11 @@ impl Pca {
     /// Components that the solver finds: those asked for, or all when their number is to be chosen.
     fn wanted(&self, d: usize) -> usize {
         self.n_components.unwrap_or(d).min(d)
+    }
+
+    /// Rows of a sketch.
+    fn sketch_size(&self, d: usize) -> usize {
+        self.sketch_rows.unwrap_or(self.wanted(d).saturating_mul(4).max(LEAST_SKETCH))
     }
 
     fn iteration(&self, d: usize) -> Iteration<'_> {
@@ -339,6 +357,11 @@ impl Pca {
             PcaRoute::Krylov => {
                 return axes::of_passes(&data, sums::column_moments(data), self.iteration(d));
             }
+            PcaRoute::Directions => {
+                let mut sum = Directions::empty(d, self.sketch_size(d));
+                sums::add_to_directions(&mut sum, data, watch)?;
+                return axes::of_directions(&sum, k, scaled);
+            }
         };
         if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
             plan.look_again();
@@ -364,8 +387,15 @@ impl Pca {
             };
             return axes::of_passes(&passes, columns, self.iteration(d));
         }
+        if plan.route == PcaRoute::Directions {
+            let mut sum = Directions::empty(d, self.sketch_size(d));
+            self.each_piece(source, plan, |data| {
+                sums::add_to_directions(&mut sum, data, &self.watch.silent())
+            })?;
+            return axes::of_directions(&sum, k, scaled);
+        }
         if plan.route == PcaRoute::Covariance {
-            let mut sum = crate::moments::Partial::empty(d);
+            let mut sum = Partial::empty(d);
             self.each_piece(source, plan, |data| sum.merge(&sums::moments(data, &self.watch.silent())?))?;
             let axes = axes::of_covariance(&sum, k, scaled, &self.watch)?;
             if !(self.is_faint(&axes, k.min(axes.count - 1)) && plan.can_look_again) {
@@ -373,7 +403,7 @@ impl Pca {
             }
             plan.look_again();
         }
-        let mut sum = crate::moments::Triangle::empty(d);
+        let mut sum = Triangle::empty(d);
         self.each_piece(source, plan, |data| sum.merge(&sums::triangle(data, &self.watch.silent())?))?;
         axes::of_triangle(&sum, k, scaled)
     }
@@ -392,7 +422,7 @@ impl Pca {
             let more = source.next_rows(plan.chunk_rows, &mut |rows| {
                 let n = rows.n_rows();
                 split_weights(rows, self.weights_last, |data| {
-                    data.check().map_err(|error| counted_from(error, at))?;
+                    data.check().map_err(|error| sums::counted_from(error, at))?;
                     visit(data)
                 })?;
                 at += n;
@@ -432,16 +462,6 @@ impl Pca {
         if let Some(choice) = choice {
             axes.truncate(choice.consensus);
         }
-    }
-}
-
-/// Rows in messages are counted from the start of the piece; this says where it starts.
-fn counted_from(error: Error, first_row: usize) -> Error {
-    match error {
-        Error::Data { found, required, action } if first_row > 0 => {
-            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
-        }
-        other => other,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::choose::Choice;
 use super::whitening::{FittedWhitening, Triangular, WhiteningMethod, inverse_of_upper};
 use super::{FittedPca, PcaPlan};
-use crate::eigen::{Bounds, Certificate, Interval, SolveStats};
+use crate::eigen::{Bounds, Certificate, Grounds, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -293,7 +293,9 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
     if !(sums[0] > 0.0 && sums[1] > 0.0 && sums[2] >= 0.0) {
         return bad(format!("n, total and rounding are {sums:?}"), "they must be positive");
     }
-    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[k])?;
+    // A sketch has no residuals: no product was made.
+    let measured = if record.bounds.grounds == Grounds::Sketch { 0 } else { k };
+    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[measured])?;
     let bounds: Vec<f64> = file.numbers(INTERVALS, &[k, 2])?;
     let intervals: Vec<Interval> =
         bounds.chunks_exact(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect();

@@ -4,7 +4,7 @@ use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
 use crate::error::{Error, Result};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatRef, Matrix};
-use crate::moments::{Partial, Triangle};
+use crate::moments::{Directions, Partial, Triangle};
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
@@ -88,6 +88,16 @@ impl<'a> Weighted<'a> {
                 "Correct the weight, or leave the row out with the weight 0",
             )),
         }
+    }
+}
+
+/// Rows in messages are counted from the start of the piece; this says where it starts.
+pub(crate) fn counted_from(error: Error, first_row: usize) -> Error {
+    match error {
+        Error::Data { found, required, action } if first_row > 0 => {
+            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
+        }
+        other => other,
     }
 }
 
@@ -201,6 +211,19 @@ pub(crate) fn triangle(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
         }
     }
     Ok(sum)
+}
+
+/// Adds rows to a sketch, (P13).
+///
+/// Cost: about 12·n·d·ℓ flops; memory a piece of fewer than ℓ rows.
+pub(crate) fn add_to_directions(sum: &mut Directions, data: Weighted<'_>, watch: &Watch) -> Result<()> {
+    let (n, height) = (data.n_rows(), sum.piece_rows());
+    for from in (0..n).step_by(height) {
+        watch.step("sketch of rows", from, n)?;
+        let piece = data.part(from..from.saturating_add(height).min(n));
+        sum.add(piece.copy(), piece.weights)?;
+    }
+    Ok(())
 }
 
 /// Rows that are turned into a triangle at a time.

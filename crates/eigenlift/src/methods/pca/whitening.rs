@@ -1,7 +1,7 @@
 //! Whitening: coordinates in which the rows have the identity as covariance.
 
 use super::fitted::check_scores;
-use super::{FittedPca, Pca, PcaPlan};
+use super::{FittedPca, Pca, PcaPlan, PcaRoute};
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -135,6 +135,13 @@ impl Whitening {
                 format!("whitening by Cholesky of {n_features} columns"),
                 format!("its square matrix is made for up to {MOST_COLUMNS}"),
                 "Use pca or zca, whose matrices stay in factors",
+            ));
+        }
+        if self.pca.route == Some(PcaRoute::Directions) {
+            return Err(Error::setting(
+                "whitening by the directions route",
+                "a sketch bounds variances, and dividing by a bound does not make 1",
+                "Use krylov with a number of components, or leave the route out",
             ));
         }
         let mut pca = self.pca.clone();
