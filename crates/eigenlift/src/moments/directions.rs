@@ -257,3 +257,146 @@ impl Directions {
 fn cut_rounding(p: usize) -> f64 {
     CUT_ROUNDING * U * (p as f64).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Partial;
+    use super::*;
+    use crate::linalg::{inner, symmetric_eigenvalues};
+    use crate::random::{Purpose, Stream};
+
+    const N: usize = 230;
+    const D: usize = 40;
+
+    /// Gaussian rows whose variances along random-looking directions follow `spectrum`, with an offset.
+    fn rows(n: usize, d: usize, spectrum: impl Fn(usize) -> f64) -> Matrix<f64> {
+        let mut draw = Stream::new(5, Purpose::Synthetic);
+        let mut gauss = |n: usize, d: usize| {
+            let mut draw = || (0..12).map(|_| draw.uniform()).sum::<f64>() - 6.0;
+            Matrix::from_fn(n, d, |_, _| draw())
+        };
+        let turn = crate::linalg::orthonormal_columns(gauss(d, d).view());
+        let scores = gauss(n, d);
+        let shaped = Matrix::from_fn(n, d, |i, j| scores[(i, j)] * spectrum(j).sqrt());
+        let mut out = combine_rows(transposed(&shaped).view(), transposed(&turn).view());
+        out.as_mut_slice().iter_mut().enumerate().for_each(|(at, x)| *x += 3.0 + (at % d) as f64);
+        out
+    }
+
+    fn transposed(a: &Matrix<f64>) -> Matrix<f64> {
+        Matrix::from_fn(a.n_cols(), a.n_rows(), |i, j| a[(j, i)])
+    }
+
+    fn spectra() -> [fn(usize) -> f64; 4] {
+        [|j| 0.5f64.powi(j as i32), |j| 1.0 / (1.0 + j as f64), |_| 1.0, |j| if j < 7 { 9.0 } else { 0.01 }]
+    }
+
+    /// 0 ⪯ M₂ − BᵀB ⪯ ΔI, and Δ ≤ Σ_{j>m} nλⱼ/(ℓ − m), up to rounding of sums and of cuts.
+    fn holds(sum: &Directions, exact: &Partial, told: &str) {
+        let held = inner(sum.rows().view(), sum.rows().view());
+        let lost = Matrix::from_fn(D, D, |i, j| exact.scatter()[(i, j)] - held[(i, j)]);
+        let values = symmetric_eigenvalues(&lost).unwrap();
+        let rounding = (64.0 * f64::EPSILON + 2.0 * sum.rounding()) * exact.trace();
+        let (high, low) = (values[0], values[D - 1]);
+        assert!(low >= -rounding, "{told}: {low:e} {rounding:e}");
+        assert!(high <= sum.slack() + rounding, "{told}: {high:e} {:e}", sum.slack());
+        let all = symmetric_eigenvalues(exact.scatter()).unwrap();
+        for m in 0..sum.size().min(D) {
+            let tail: f64 = all[m..].iter().sum();
+            let most = tail.max(0.0) / (sum.size() - m) as f64;
+            assert!(sum.slack() <= most + rounding, "{told}, m = {m}: {:e} {most:e}", sum.slack());
+        }
+        assert!((sum.trace() - exact.trace()).abs() <= rounding);
+        for (j, square) in sum.squares().iter().enumerate() {
+            assert!((square - exact.scatter()[(j, j)]).abs() <= rounding);
+            assert!((sum.mean()[j] - exact.mean()[j]).abs() < 1e-12 * (1.0 + exact.mean()[j].abs()));
+        }
+        assert_eq!((sum.count(), sum.weight()), (exact.count(), exact.weight()));
+        assert!(sum.rows().n_rows() <= 2 * sum.size());
+    }
+
+    #[test]
+    fn the_bound_holds_for_pieces_of_any_size_with_and_without_weights() {
+        let weights: Vec<f64> = (0..N).map(|i| (i % 5) as f64 * 0.5).collect();
+        for (which, spectrum) in spectra().into_iter().enumerate() {
+            let x = rows(N, D, spectrum);
+            for weights in [None, Some(weights.as_slice())] {
+                let exact = Partial::of_weighted(&mut x.clone(), weights);
+                for size in [1, 2, 3, 5, 10, 25, 39, 40, 60] {
+                    for piece in [1, 7, 100, N] {
+                        let mut sum = Directions::empty(D, size);
+                        for from in (0..N).step_by(piece) {
+                            let to = (from + piece).min(N);
+                            let part = x.view().rows(from..to).to_matrix();
+                            sum.add(part, weights.map(|w| &w[from..to])).unwrap();
+                        }
+                        let told = format!("spectrum {which}, ℓ = {size}, pieces of {piece}");
+                        holds(&sum, &exact, &told);
+                        sum.compress().unwrap();
+                        assert!(sum.rows().n_rows() <= size);
+                        holds(&sum, &exact, &format!("{told}, compressed"));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_holds_for_merges_in_any_order() {
+        for (which, spectrum) in spectra().into_iter().enumerate() {
+            let x = rows(N, D, spectrum);
+            let exact = Partial::of_rows(x.view(), 0.0);
+            for size in [3, 12, 30] {
+                let ends = [0, 1, 4, 80, 81, 200, N];
+                let parts: Vec<Directions> = ends
+                    .windows(2)
+                    .map(|pair| {
+                        let mut part = Directions::empty(D, size);
+                        part.add(x.view().rows(pair[0]..pair[1]).to_matrix(), None).unwrap();
+                        part
+                    })
+                    .collect();
+                for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 2, 4, 1]] {
+                    let (mut first, mut second) = (Directions::empty(D, size), Directions::empty(D, size));
+                    order[..3].iter().for_each(|at| first.merge(&parts[*at]).unwrap());
+                    order[3..].iter().for_each(|at| second.merge(&parts[*at]).unwrap());
+                    first.merge(&second).unwrap();
+                    holds(&first, &exact, &format!("spectrum {which}, ℓ = {size}, {order:?}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_low_rank_are_held_exactly() {
+        let x = rows(N, D, |j| if j < 6 { 1.0 + j as f64 } else { 0.0 });
+        let exact = Partial::of_rows(x.view(), 0.0);
+        let mut sum = Directions::empty(D, 7);
+        sum.add(x, None).unwrap();
+        let held = inner(sum.rows().view(), sum.rows().view());
+        let apart = held.as_slice().iter().zip(exact.scatter().as_slice());
+        let apart = apart.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart <= 2.0 * sum.rounding() * exact.trace(), "{apart:e}");
+        // The entries have offsets up to 42, whose rounding is left in each row: (u·42)² of every one of them.
+        assert!(sum.slack() <= 1e-24 * exact.trace(), "{:e}", sum.slack());
+    }
+
+    #[test]
+    fn what_cannot_be_added_is_refused_and_changes_nothing() {
+        let mut sum = Directions::empty(3, 2);
+        sum.add(Matrix::from_fn(4, 3, |i, j| (i * j) as f64), None).unwrap();
+        let before = sum.clone();
+        assert!(sum.add(Matrix::zeros(2, 4), None).is_err());
+        assert!(sum.add(Matrix::zeros(2, 3), Some(&[1.0])).is_err());
+        assert!(sum.add(Matrix::zeros(2, 3), Some(&[1.0, -1.0])).is_err());
+        assert!(sum.add(Matrix::from_fn(1, 3, |_, _| f64::NAN), None).is_err());
+        assert!(sum.merge(&Directions::empty(4, 2)).is_err());
+        assert!(sum.merge(&Directions::empty(3, 5)).is_err());
+        sum.add(Matrix::zeros(0, 3), None).unwrap();
+        sum.merge(&Directions::empty(3, 2)).unwrap();
+        assert_eq!(sum, before);
+        sum.add(Matrix::from_fn(2, 3, |_, _| 7.0), Some(&[0.0, 0.0])).unwrap();
+        assert_eq!((sum.count(), sum.weight(), sum.trace()), (6, 4.0, before.trace()));
+        assert_eq!(sum.mean(), before.mean());
+    }
+}
