@@ -5,7 +5,7 @@ use eigenlift::eigen::Grounds;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{PcaRoute, Whitening, WhiteningMethod};
 use eigenlift::methods::{FittedPca, Pca};
-use eigenlift_testkit::problems::noise;
+use eigenlift_testkit::problems::{noise, sparse};
 use eigenlift_testkit::reference::product;
 
 const N: usize = 300;
@@ -107,19 +107,24 @@ fn standardising_survives_columns_of_very_small_spread() {
 #[test]
 fn rows_of_low_rank_are_found_exactly() {
     let (scores, mix) = (noise(N, 9, 1), noise(9, D, 2));
-    let x = product(&scores, &mix);
-    for scaled in [false, true] {
+    let shape = product(&scores, &mix);
+    for (scaled, offset) in [(false, 0.0), (true, 0.0), (false, 1e4)] {
+        let x = Matrix::from_fn(N, D, |i, j| shape[(i, j)] + offset);
         let set = |pca: Pca| if scaled { pca.standardize() } else { pca };
         let exact = set(Pca::new(9).route(PcaRoute::Tsqr)).fit(x.clone()).unwrap();
         let model = set(sketched(9, 10)).fit(x.clone()).unwrap();
         let first = exact.eigenvalues()[0];
         assert_eq!(model.n_components(), 9);
-        for (a, b) in model.eigenvalues().iter().zip(exact.eigenvalues()) {
+        for (j, (a, b)) in model.eigenvalues().iter().zip(exact.eigenvalues()).enumerate() {
             assert!((a - b).abs() < 1e-10 * first, "{a} {b}");
+            let (here, there) = (model.certificate().intervals[j], exact.certificate().intervals[j]);
+            assert!(here.low <= there.high && there.low <= here.high, "{here:?} {there:?}");
         }
         let (u, v) = (model.components(), exact.components());
         assert!(u.as_slice().iter().zip(v.as_slice()).all(|(a, b)| (a - b).abs() < 1e-10));
-        assert!(model.certificate().bounds.slack.unwrap() < 1e-20 * first);
+        // The offset leaves its rounding, 1e4·u, in every entry of every row: squared and summed 1e-20.
+        let slack = model.certificate().bounds.slack.unwrap();
+        assert!(slack < 1e-20 * first, "{slack:e} {first:e}");
         assert!(model.is_whole() && model.residual_error() < 1e-20 * first);
     }
 }
@@ -204,6 +209,16 @@ fn settings_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn sparse_rows_give_what_dense_ones_give() {
+    let noise = noise(N, D, 12);
+    let x = Matrix::from_fn(N, D, |i, j| if (i * 7 + j * 13 + i * j) % 4 == 0 { noise[(i, j)] } else { 0.0 });
+    let dense = sketched(4, 20).fit(x.clone()).unwrap();
+    let held = sparse(&x);
+    let model = sketched(4, 20).fit_points(AnyPoints::F64(held.view().into()), None).unwrap();
+    assert_eq!(model.eigenvalues(), dense.eigenvalues());
+}
+
+#[test]
 fn threads_saving_and_loading_change_no_bit() {
     // More than two panels of columns.
     let mut x = noise(200, 9000, 9);
@@ -219,6 +234,7 @@ fn threads_saving_and_loading_change_no_bit() {
     assert_eq!(loaded.certificate(), one.certificate());
     assert_eq!(loaded.plan(), one.plan());
     assert_eq!(loaded.residual_errors(), one.residual_errors());
+    assert!(loaded.certificate().residuals.is_empty() && loaded.certificate().bounds.slack.unwrap() > 0.0);
     assert_eq!(loaded.transform(&x).unwrap().as_slice(), one.transform(&x).unwrap().as_slice());
 }
 

@@ -2,7 +2,7 @@
 
 use super::choose::Choice;
 use super::whitening::{FittedWhitening, Triangular, WhiteningMethod, inverse_of_upper};
-use super::{FittedPca, PcaPlan};
+use super::{FittedPca, PcaPlan, PcaRoute};
 use crate::eigen::{Bounds, Certificate, Grounds, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
@@ -244,6 +244,15 @@ fn check_record(header: &Header, record: &Record) -> Result<()> {
         return bad(
             format!("components {first} to {last} named as tied (counted from 0)"),
             "they must exist",
+        );
+    }
+    let sketched = record.bounds.grounds == Grounds::Sketch;
+    if sketched != (plan.route == PcaRoute::Directions)
+        || sketched && !record.bounds.slack.is_some_and(|slack| slack >= 0.0 && slack.is_finite())
+    {
+        return bad(
+            format!("the {} route with a bound Δ of {:?}", plan.route, record.bounds.slack),
+            "a sketch, and nothing else, has such a bound, and it is not negative",
         );
     }
     if record.bounds.n_certified > k {
