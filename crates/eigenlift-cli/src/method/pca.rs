@@ -12,6 +12,7 @@ use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::{ComponentChoice, PlotKind};
 use crate::words::aligned;
+use eigenlift::eigen::Grounds;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::choose::ChoiceOptions;
 use eigenlift::methods::pca::{PcaRoute, Reconstruction};
@@ -38,6 +39,9 @@ pub(super) fn apply(pca: Pca, args: &LinearArgs, data: &DataAccount, samples_byt
         .column_names(data.column_names.clone());
     if let Some(route) = args.route.0 {
         pca = pca.route(route);
+    }
+    if let Some(rows) = args.sketch_rows {
+        pca = pca.sketch_rows(rows);
     }
     if let Some(limit) = args.machine.memory {
         pca = pca.memory_limit(limit.saturating_sub(samples_bytes).max(1));
@@ -192,6 +196,9 @@ pub(super) fn component_table(model: &FittedPca, name: &str) -> String {
 pub(super) fn certainty(model: &FittedPca) -> String {
     let (bounds, k) = (model.certificate().bounds, model.n_components());
     let route = model.plan().route;
+    if let (Grounds::Sketch, Some(slack)) = (bounds.grounds, bounds.slack) {
+        return sketch_certainty(model, slack);
+    }
     let found = match route {
         PcaRoute::Krylov => {
             format!("{} passes over the rows", model.stats().passes)
@@ -220,6 +227,24 @@ pub(super) fn certainty(model: &FittedPca) -> String {
         }
 }
 
+/// What a sketch proves, (P13).
+fn sketch_certainty(model: &FittedPca, slack: f64) -> String {
+    let total = model.total_variance() * model.weight();
+    let explained = model.certificate().bounds.explained.map_or(String::new(), |share| {
+        format!(
+            "; the best {} axes hold {:.2} to {:.2} % of the variance",
+            model.n_components(),
+            100.0 * share.low,
+            100.0 * share.high
+        )
+    });
+    format!(
+        "certificate: each nλ lies between the value shown and that plus Δ = {} ({:.2} % of the total), from one reading{explained}",
+        number(slack),
+        100.0 * slack / total
+    )
+}
+
 impl Told {
     /// The identity J = Σ_{j>m} λⱼ, measured where rows were at hand.
     fn identity(&self) -> String {
@@ -227,6 +252,8 @@ impl Told {
         let (k, left) = (model.n_components(), model.residual_error());
         let sum = if model.is_whole() {
             format!("the {} eigenvalues left out sum to {}", model.spectrum().len() - k, number(left))
+        } else if model.certificate().bounds.grounds == Grounds::Sketch {
+            format!("the total minus the eigenvalues of the sketch, {}, is an upper bound", number(left))
         } else {
             format!("the total minus the eigenvalues kept is {}", number(left))
         };
