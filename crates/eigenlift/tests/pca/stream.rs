@@ -118,7 +118,7 @@ fn pieces_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(before.plan(), after.plan());
     for route in [PcaRoute::Dual, PcaRoute::Krylov] {
         let message = Pca::new(2).route(route).stream(4).unwrap_err().to_string();
-        assert!(message.contains("it must be covariance or tsqr"), "{message}");
+        assert!(message.contains("it must be covariance, tsqr or directions"), "{message}");
     }
     assert!(Pca::auto().stream(4).unwrap_err().to_string().contains("some of the rules need the rows"));
     let message = Pca::new(2).stream(4).unwrap().finish().unwrap_err().to_string();
