@@ -132,7 +132,13 @@ fn settings_out_of_range_are_refused_before_any_work() {
     ] {
         assert!(message.contains("3 column names for 4 columns; there must be one for each"), "{message}");
     }
-    assert!("svd".parse::<PcaRoute>().unwrap_err().to_string().contains("covariance, dual, tsqr, krylov or directions"));
+    assert!(
+        "svd"
+            .parse::<PcaRoute>()
+            .unwrap_err()
+            .to_string()
+            .contains("covariance, dual, tsqr, krylov or directions")
+    );
     for name in PcaRoute::names() {
         assert_eq!(name.parse::<PcaRoute>().unwrap().to_string(), name);
     }

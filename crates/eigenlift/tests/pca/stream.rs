@@ -3,7 +3,7 @@
 use super::help::{EPS, assert_close, correlated, some};
 use eigenlift::data::{AnyPoints, RowsInMemory};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pca::{FittedPca, Pca, PcaRoute, PcaStream, Whitening, WhiteningMethod};
+use eigenlift::methods::pca::{FittedPca, Pca, PcaPlan, PcaRoute, PcaStream, Whitening, WhiteningMethod};
 use eigenlift_testkit::problems::sparse;
 
 const BOTH: [PcaRoute; 2] = [PcaRoute::Covariance, PcaRoute::Tsqr];
@@ -115,7 +115,9 @@ fn pieces_that_do_not_fit_are_refused_and_change_nothing() {
     assert!(message.contains("1 weights for 100 rows"), "{message}");
     let after = stream.finish().unwrap();
     assert_eq!(before.components(), after.components());
-    assert_eq!(before.plan(), after.plan());
+    // Free memory, which the plan also names, changes from moment to moment.
+    let facts = |plan: &PcaPlan| (plan.n_samples, plan.weighted, plan.precision.clone(), plan.route);
+    assert_eq!(facts(before.plan()), facts(after.plan()));
     for route in [PcaRoute::Dual, PcaRoute::Krylov] {
         let message = Pca::new(2).route(route).stream(4).unwrap_err().to_string();
         assert!(message.contains("it must be covariance, tsqr or directions"), "{message}");
