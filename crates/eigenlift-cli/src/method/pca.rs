@@ -1,7 +1,7 @@
 //! Principal component analysis.
 
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
-use crate::account::{SHOWN_COMPONENTS, number};
+use crate::account::{SHOWN_COMPONENTS, beyond_doubt, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
 use crate::choose::{choice_figure, choice_table};
 use crate::exit::Failure;
@@ -11,7 +11,7 @@ use crate::plan::samples_bytes;
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::{ComponentChoice, PlotKind};
-use crate::words::aligned;
+use crate::words::{aligned, aligned_with_text, counted};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::choose::ChoiceOptions;
 use eigenlift::methods::pca::{PcaRoute, Reconstruction};
@@ -189,30 +189,20 @@ pub(super) fn component_table(model: &FittedPca, name: &str) -> String {
 
 /// What is proved about the components, and how they were found.
 pub(super) fn certainty(model: &FittedPca) -> String {
-    let (bounds, k) = (model.certificate().bounds, model.n_components());
-    let route = model.plan().route;
-    let found = match route {
-        PcaRoute::Krylov => {
-            format!("{} passes over the rows", model.stats().passes)
-        }
-        _ => "all directions were computed, none can have been missed".into(),
-    };
-    let sure = match bounds.n_certified {
-        sure if sure >= k => format!("all {k} are the largest beyond doubt"),
-        sure => format!("{sure} of {k} are the largest beyond doubt"),
-    };
-    let how = if bounds.missed.is_some() || route != PcaRoute::Krylov { sure } else { found.clone() };
-    match route {
-        PcaRoute::Krylov => format!(
-            "certificate: worst relative residual {:.1e} (asked for: {:.0e}), {found}; {how}",
-            model.certificate().worst_residual(),
-            model.plan().tolerance
+    let (certificate, k) = (model.certificate(), model.n_components());
+    let found = match (model.plan().route, model.stats().passes) {
+        (PcaRoute::Krylov, passes) => format!(
+            " (asked for: {:.0e}), {passes} pass{} over the rows",
+            model.plan().tolerance,
+            if passes == 1 { "" } else { "es" }
         ),
-        _ => format!(
-            "certificate: worst relative residual {:.1e}; {how}",
-            model.certificate().worst_residual()
-        ),
-    }
+        _ => String::new(),
+    };
+    format!(
+        "certificate: worst relative residual {:.1e}{found}; {}",
+        certificate.worst_residual(),
+        beyond_doubt(&certificate.bounds, k)
+    )
 }
 
 impl Told {
@@ -220,18 +210,20 @@ impl Told {
     fn identity(&self) -> String {
         let model = &self.model;
         let (k, left) = (model.n_components(), model.residual_error());
-        let sum = if model.is_whole() {
-            format!("the {} eigenvalues left out sum to {}", model.spectrum().len() - k, number(left))
-        } else {
-            format!("the total minus the eigenvalues kept is {}", number(left))
+        let sum = match model.spectrum().len() - k {
+            _ if !model.is_whole() => format!("the total minus the eigenvalues kept is {}", number(left)),
+            0 => "no eigenvalue is left out".into(),
+            1 => format!("the eigenvalue left out is {}", number(left)),
+            more => format!("the {more} eigenvalues left out sum to {}", number(left)),
         };
+        let of = format!("put together from {}", counted(k, "component"));
         match self.measured {
             Some(measured) => format!(
-                "mean squared error of the rows put together from {k}: J = {}; {sum} (they differ by {:.1e} of the total)",
+                "mean squared error of the rows {of}: J = {}; {sum} (they differ by {:.1e} of the total)",
                 number(measured),
                 (measured - left).abs() / model.total_variance()
             ),
-            None => format!("mean squared error of rows put together from {k}: J = {}; {sum}", number(left)),
+            None => format!("mean squared error of rows {of}: J = {}; {sum}", number(left)),
         }
     }
 
@@ -256,7 +248,7 @@ impl Told {
                 vec![format!("pca{}", j + 1), top.join(", ")]
             })
             .collect();
-        aligned(&["component", "driven by (sign, share of the column)"], &rows)
+        aligned_with_text(&["component", "driven by (sign, share of the column)"], &rows, &[0, 1])
     }
 }
 
