@@ -268,7 +268,6 @@ fn models_that_cannot_do_what_is_asked() {
             ("score pca.safetensors numbered.csv", 3, "3 columns of numbers; the model has 4"),
             ("score pca.safetensors counts.npz", 3, "9 columns of numbers; the model has 4"),
             ("transform pca.safetensors counts.npz --out t.csv", 3, "9 columns of numbers; the model has 4"),
-            ("score pca.safetensors missing.csv --columns a", 3, "columns are missing"),
             ("transform cut.safetensors iris.csv --out t.csv", 3, "the file is truncated"),
             ("inverse cut.safetensors pcascores.csv", 3, "the file is truncated"),
             ("score bent.safetensors iris.csv", 3, "bent.safetensors"),

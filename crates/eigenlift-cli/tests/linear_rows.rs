@@ -172,11 +172,16 @@ fn weights_are_repetitions() {
     let repeated: Vec<Vec<f64>> =
         rows.iter().flat_map(|row| vec![row[..3].to_vec(); row[3] as usize]).collect();
     folder.write_table("repeated.csv", &repeated);
-    for more in ["pca", "pca --scale", "pca --route krylov --tol 1e-12", "whiten", "whiten --method cholesky"]
-    {
+    for more in [
+        "pca -k 3",
+        "pca -k 3 --scale",
+        "pca -k 3 --route krylov --tol 1e-12",
+        "whiten",
+        "whiten --method cholesky",
+    ] {
         let (method, flags) = more.split_once(' ').unwrap_or((more, ""));
         let line = |file: &str, rest: &str| {
-            format!("fit {method} {file} -k 3 --json --quiet {rest} {flags}").trim_end().to_string()
+            format!("fit {method} {file} --json --quiet {rest} {flags}").trim_end().to_string()
         };
         let weighted = folder.say(&line("weighted.csv", "--weights x4 --out w.csv")).ok().json();
         let plain = folder.say(&line("repeated.csv", "--out r.csv")).ok().json();

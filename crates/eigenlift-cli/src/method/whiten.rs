@@ -63,7 +63,9 @@ impl Method for WhitenSettings<'_> {
     }
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.in_memory(data, watch).plan(&rows.samples)?))
+        let mut plan = self.in_memory(data, watch).plan(&rows.samples)?;
+        plan.weighted = rows.weights.is_some();
+        Ok(PlanWords::new(&plan))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {

@@ -65,8 +65,13 @@ impl Known {
             return Ok(());
         }
         Err(Error::data(
-            format!("{} row(s) of weight {}", self.count, self.weight),
-            "centring leaves nothing of fewer than 2 rows",
+            format!(
+                "{} row{} of weight {} in sum",
+                self.count,
+                if self.count == 1 { "" } else { "s" },
+                self.weight
+            ),
+            "centring leaves nothing of fewer than 2 rows with weight",
             "Give more rows",
         ))
     }
@@ -81,6 +86,13 @@ impl Known {
     ) -> Result<Axes> {
         let largest = pairs.values.first().copied().unwrap_or(0.0);
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
+        if !threshold.is_finite() {
+            return Err(Error::data(
+                "rows whose squares exceed the largest number there is",
+                "sums of squares must be finite",
+                "Divide the columns by a common size first",
+            ));
+        }
         if rank == 0 {
             return Err(Error::data(
                 format!("rows whose largest variance is {:.1e}", largest.max(0.0) / self.weight),

@@ -19,8 +19,9 @@ const MOST_ROWS: usize = 8192;
 const WORTH: f64 = 8.0;
 /// Passes of the iteration.
 const PASSES: f64 = 10.0;
-/// Bytes of rows read at a time, and the least and most rows.
-const CHUNK_BYTES: usize = 64 << 20;
+/// Bytes of rows read at a time, but no more than this share of a limit; and the least and most rows.
+const CHUNK_BYTES: u64 = 64 << 20;
+const CHUNK_SHARE: u64 = 4;
 const CHUNK_ROWS: (usize, usize) = (256, 65_536);
 
 /// What is asked for.
@@ -40,7 +41,15 @@ impl Request<'_> {
     }
 
     fn chunk_rows(&self) -> usize {
-        (CHUNK_BYTES / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1)
+        let limit = self.settings.memory_limit.map_or(CHUNK_BYTES, |limit| limit / CHUNK_SHARE);
+        let bytes = limit.min(CHUNK_BYTES) as usize;
+        let rows = (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1);
+        rows.min(self.n_samples.max(1))
+    }
+
+    /// Rows that are in hand at a time.
+    fn rows_at_once(&self) -> u128 {
+        (if self.in_memory { self.n_samples } else { self.chunk_rows() }) as u128
     }
 
     /// Columns of a block of the iteration.
@@ -56,13 +65,14 @@ impl Request<'_> {
             PcaRoute::Covariance => 7 * d * d + 2 * 4096 * d.min(n.max(1)) + chunk,
             PcaRoute::Tsqr => {
                 let height = triangle_rows(self.n_features) as u128;
-                let held = (height.min(n) * d * 2).max(((32u128 << 20) * 2).min(n * d * 2));
+                let rows = self.rows_at_once();
+                let held = (height.min(rows) * d * 2).max(((32u128 << 20) * 2).min(rows * d * 2));
                 8 * d * d.min(n) + held + chunk
             }
             PcaRoute::Dual => (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k,
             PcaRoute::Krylov => {
                 let basis = basis_columns(self.n_features, self.k().min(self.n_features)) as u128;
-                let rows = if self.in_memory { n } else { self.chunk_rows() as u128 };
+                let rows = self.rows_at_once();
                 d * (2 * basis + 4 * self.block() as u128) + rows * self.block() as u128 + chunk
             }
         };
