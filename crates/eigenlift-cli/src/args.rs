@@ -23,7 +23,7 @@ const MOST_THREADS: i64 = 1024;
 /// Positions stand among the arguments, whatever heading the flags around them have.
 const NO_HEADING: Option<&'static str> = None;
 
-/// Kernel PCA that is exact, fits the memory there is, and says how far its numbers can be trusted.
+/// Kernel PCA, PCA and whitening that fit the memory there is and say how far their numbers can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "eigenlift", version, after_help = examples::TOP, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
             .column_names(data.column_names.clone());
         let pca = if args.scale { pca.standardize() } else { pca };
         match args.machine.memory {
-            Some(limit) => pca.memory_limit(limit),
+            Some(limit) => pca.memory_limit(limit.saturating_sub(8 * data.entries as u64).max(1)),
             None => pca,
         }
     };

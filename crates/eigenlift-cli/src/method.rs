@@ -106,7 +106,7 @@ pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
     match any {
         AnyModel::KernelPca(model) => Box::new(model),
         AnyModel::Pca(model) => Box::new(pca::Told::of(model)),
-        AnyModel::Whitening(model) => Box::new(whiten::Told::of(model)),
+        AnyModel::Whitening(model) => Box::new(whiten::Told::of(*model)),
     }
 }
 

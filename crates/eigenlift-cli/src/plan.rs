@@ -22,6 +22,7 @@ pub(crate) fn run(
             let mut rows = rows.in_single_precision(method.precision().is_single());
             rows.take_weights(method.weights())?;
             rows.account.say(words);
+            method.check(&rows.account, &[])?;
             session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))?
         }
         None => {
@@ -29,6 +30,7 @@ pub(crate) fn run(
             let weights = input.take_weights(method.weights())?;
             input.account.say(words);
             input.account.note_constant_columns(words);
+            method.check(&input.account, &[])?;
             let rows = Rows { samples: input.take_samples(method.precision())?, weights };
             session.watched(speech.quiet, |watch| method.plan(&input.account, &rows, watch))?
         }

@@ -289,6 +289,12 @@ fn sparse_rows_are_denoised_and_scored() {
         let of = |file: &str| table(&folder.run(&[command, "m.safetensors", file, "--quiet"]).ok().out).1;
         assert_close(&of("counts.npz"), &of("counts.csv"), 1e-12);
     }
+    // A sparse matrix with an entry of 1e300.
+    let extreme =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../eigenlift-io/tests/fixtures/csr_f64_compressed.npz");
+    let run = folder.run(&["fit", "pca", extreme, "--quiet"]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(run.err.contains("squares exceed double precision"), "{}", run.err);
     let run = folder.say("inverse m.safetensors counts.npz --quiet");
     assert_eq!(run.code, 3, "{}", run.err);
     assert!(run.err.contains("counts.npz: 9 columns of numbers; the way back needs the 3 scores of the model (pca1, pca2, pca3)"), "{}", run.err);

@@ -31,7 +31,7 @@ fn the_irises_have_the_variances_that_scikit_learn_finds() {
     let folder = irises();
     let account = folder.say("fit pca iris.csv --target species -k 4 --out s.csv --json --quiet").ok().json();
     let variances = list(&account["variances"]);
-    assert_close(&[variances.clone()], &[IRIS.to_vec()], DIGITS_SHOWN);
+    assert_close(std::slice::from_ref(&variances), &[IRIS.to_vec()], DIGITS_SHOWN);
     let total: f64 = variances.iter().sum();
     assert!((account["total_variance"].as_f64().unwrap() - total).abs() < ROUNDING);
     for (j, ratio) in list(&account["explained_variance_ratio"]).iter().enumerate() {

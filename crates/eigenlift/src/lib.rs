@@ -1,4 +1,7 @@
-//! Kernel PCA that is exact, fits the memory there is, and says how far its numbers can be trusted.
+//! Kernel PCA, PCA and whitening that fit the memory there is and say how far their numbers can be trusted.
+//!
+//! [`methods::KernelPca`], [`methods::Pca`] and [`methods::Whitening`] are the settings to start from;
+//! [`methods::pca::choose`] has the rules on the number of components.
 //!
 //! Every method ends in one line, **y(x) = lift(x)ᵀA − c**; methods differ only in how A is found. The modules stand in
 //! the order of the pipeline and use only what stands above them:

@@ -1,7 +1,9 @@
 //! Count, mean and scatter of feature rows: partial results that can be merged and taken out again.
 
+mod absorber;
 mod triangle;
 
+pub(crate) use absorber::Absorber;
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};

@@ -118,9 +118,8 @@ impl Method for PcaSettings<'_> {
     }
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let mut plan = self.in_memory(data, watch).plan(&rows.samples)?;
-        plan.weighted = rows.weights.is_some();
-        Ok(PlanWords::new(&plan))
+        let settings = self.in_memory(data, watch);
+        Ok(PlanWords::new(&settings.plan_points(rows.samples.points(), rows.weights.as_deref())?))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
@@ -200,8 +199,12 @@ pub(super) fn certainty(model: &FittedPca) -> String {
         ),
         _ => String::new(),
     };
+    let again = model.plan().planned_route.map_or(String::new(), |planned| {
+        let route = model.plan().route;
+        format!("{planned} was planned, but wanted components are so faint beside the first that {route} took over\n")
+    });
     format!(
-        "certificate: worst relative residual {:.1e}{found}; {}",
+        "{again}certificate: worst relative residual {:.1e}{found}; {}",
         certificate.worst_residual(),
         beyond_doubt(&certificate.bounds, k)
     )

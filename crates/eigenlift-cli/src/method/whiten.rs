@@ -63,9 +63,8 @@ impl Method for WhitenSettings<'_> {
     }
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let mut plan = self.in_memory(data, watch).plan(&rows.samples)?;
-        plan.weighted = rows.weights.is_some();
-        Ok(PlanWords::new(&plan))
+        let settings = self.in_memory(data, watch);
+        Ok(PlanWords::new(&settings.plan_points(rows.samples.points(), rows.weights.as_deref())?))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {

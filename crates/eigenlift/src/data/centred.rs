@@ -185,8 +185,9 @@ mod tests {
     use crate::data::Csr;
 
     fn rows(n: usize, d: usize) -> Matrix<f64> {
-        let entry =
-            |i: usize, j: usize| if (i * 7 + j * 3) % 4 == 0 { ((i + 2 * j) as f64).sin() } else { 0.0 };
+        let entry = |i: usize, j: usize| {
+            if (i * 7 + j * 3).is_multiple_of(4) { ((i + 2 * j) as f64).sin() } else { 0.0 }
+        };
         Matrix::from_fn(n, d, entry)
     }
 

@@ -128,7 +128,7 @@ pub enum AnyModel {
     /// `pca`.
     Pca(FittedPca),
     /// `whiten`.
-    Whitening(FittedWhitening),
+    Whitening(Box<FittedWhitening>),
 }
 
 impl AnyModel {
@@ -139,7 +139,7 @@ impl AnyModel {
     pub fn load(path: &Path) -> Result<AnyModel> {
         match read_header(path)?.method.as_str() {
             PCA => FittedPca::load(path).map(Self::Pca),
-            WHITEN => FittedWhitening::load(path).map(Self::Whitening),
+            WHITEN => FittedWhitening::load(path).map(|model| Self::Whitening(Box::new(model))),
             // A method that nobody knows is refused there, by name.
             _ => FittedKernelPca::load(path).map(Self::KernelPca),
         }
@@ -150,7 +150,7 @@ impl AnyModel {
         match self {
             Self::KernelPca(model) => model,
             Self::Pca(model) => model,
-            Self::Whitening(model) => model,
+            Self::Whitening(model) => &**model,
         }
     }
 
@@ -159,7 +159,7 @@ impl AnyModel {
         match self {
             Self::KernelPca(model) => Self::KernelPca(model.with_engine(engine)),
             Self::Pca(model) => Self::Pca(model.with_engine(engine)),
-            Self::Whitening(model) => Self::Whitening(model.with_engine(engine)),
+            Self::Whitening(model) => Self::Whitening(Box::new(model.with_engine(engine))),
         }
     }
 }

@@ -64,14 +64,16 @@ impl Known {
         if self.count >= 2 && self.weight > 0.0 {
             return Ok(());
         }
+        if self.count >= 2 {
+            return Err(Error::data(
+                format!("{} rows whose weights are all 0", self.count),
+                "some must count",
+                "Give positive weights, or none",
+            ));
+        }
         Err(Error::data(
-            format!(
-                "{} row{} of weight {} in sum",
-                self.count,
-                if self.count == 1 { "" } else { "s" },
-                self.weight
-            ),
-            "centring leaves nothing of fewer than 2 rows with weight",
+            if self.count == 1 { "1 row".into() } else { format!("{} rows", self.count) },
+            "centring leaves nothing of fewer than 2 rows",
             "Give more rows",
         ))
     }
@@ -88,9 +90,9 @@ impl Known {
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
         if !threshold.is_finite() {
             return Err(Error::data(
-                "rows whose squares exceed the largest number there is",
-                "sums of squares must be finite",
-                "Divide the columns by a common size first",
+                "entries whose squares exceed double precision",
+                "sums of squares must stay finite",
+                "Divide the columns by their largest entries first",
             ));
         }
         if rank == 0 {

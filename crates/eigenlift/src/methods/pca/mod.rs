@@ -4,6 +4,7 @@ mod axes;
 pub mod choose;
 mod fitted;
 mod plan;
+mod products;
 pub(super) mod saved;
 mod schedule;
 mod stream;
@@ -158,8 +159,17 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        let data = Weighted { rows: x.points(), weights: None };
-        schedule::plan(&self.request(data, x.precision()), &*self.running_engine()?)
+        self.plan_points(x.points(), None)
+    }
+
+    /// As [`Pca::plan`], for what [`Pca::fit_points`] would do.
+    ///
+    /// # Errors
+    /// As [`Pca::fit_points`], as far as they can be known in advance.
+    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
+        let data = Weighted { rows: x.into(), weights };
+        self.check(weights.is_some())?;
+        schedule::plan(&self.request(data), &*self.running_engine()?)
     }
 
     /// As [`Pca::plan`], for rows that are read in pieces.
@@ -167,7 +177,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.check()?;
+        self.check(self.weights_last)?;
         schedule::plan(&self.source_request(source)?, &*self.running_engine()?)
     }
 
@@ -195,11 +205,10 @@ impl Pca {
     /// As [`Pca::fit_weighted`].
     pub fn fit_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<FittedPca> {
         let data = Weighted { rows: x.into(), weights };
-        self.check()?;
+        self.check(weights.is_some())?;
         data.check()?;
-        let precision = if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" };
         let engine = self.running_engine()?;
-        let mut plan = schedule::plan(&self.request(data, precision), &*engine)?;
+        let mut plan = schedule::plan(&self.request(data), &*engine)?;
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.solve(data, &mut plan));
         let mut axes = result?;
@@ -218,7 +227,7 @@ impl Pca {
     /// # Errors
     /// As [`Pca::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedPca> {
-        self.check()?;
+        self.check(self.weights_last)?;
         let engine = self.running_engine()?;
         let mut plan = schedule::plan(&self.source_request(source)?, &*engine)?;
         let mut result = Err(Error::Cancelled);
@@ -256,7 +265,14 @@ impl Pca {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, weighted: bool) -> Result<()> {
+        if weighted && self.n_components.is_none() {
+            return Err(Error::setting(
+                "a number of components that rules choose, for rows with weights",
+                "the rules take every row to count once",
+                "Give a number of components",
+            ));
+        }
         if self.n_components == Some(0) {
             return Err(Error::setting(
                 "0 components",
@@ -274,14 +290,15 @@ impl Pca {
         Ok(())
     }
 
-    fn request(&self, data: Weighted<'_>, precision: &'static str) -> Request<'_> {
+    fn request(&self, data: Weighted<'_>) -> Request<'_> {
         Request {
             n_samples: data.n_rows(),
             n_features: data.n_cols(),
-            precision,
+            precision: if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" },
             in_memory: true,
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
+            bytes_allowed: 0,
             settings: self,
         }
     }
@@ -302,6 +319,7 @@ impl Pca {
             in_memory: false,
             sparse: false,
             weighted,
+            bytes_allowed: 0,
             settings: self,
         })
     }
@@ -328,16 +346,11 @@ impl Pca {
             PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled),
             PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, k, scaled, watch)?,
             PcaRoute::Dual => {
-                let columns = sums::column_moments(data);
-                let inverse = scaled.then(|| {
-                    let scales = sums::scales(&columns.mean, columns.squares.iter().copied(), columns.weight);
-                    scales.iter().map(|s| 1.0 / s).collect::<Vec<f64>>()
-                });
-                let gram = sums::gram(data, &columns.mean, inverse.as_deref(), watch)?;
+                let (gram, columns) = products::gram(data, scaled, watch)?;
                 axes::of_gram(data, &gram, columns, (k, scaled), watch)?
             }
             PcaRoute::Krylov => {
-                return axes::of_passes(&data, sums::column_moments(data), self.iteration(d));
+                return axes::of_passes(&data, sums::column_moments(data)?, self.iteration(d));
             }
         };
         if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
@@ -353,7 +366,7 @@ impl Pca {
         if plan.route == PcaRoute::Krylov {
             let mut columns = ColumnMoments::default();
             self.each_piece(source, plan, |data| {
-                columns.merge(sums::column_moments(data));
+                columns.merge(sums::column_moments(data)?);
                 Ok(())
             })?;
             let passes = SourcePasses {
@@ -392,8 +405,7 @@ impl Pca {
             let more = source.next_rows(plan.chunk_rows, &mut |rows| {
                 let n = rows.n_rows();
                 split_weights(rows, self.weights_last, |data| {
-                    data.check().map_err(|error| counted_from(error, at))?;
-                    visit(data)
+                    data.check().and_then(|()| visit(data)).map_err(|error| counted_from(error, at))
                 })?;
                 at += n;
                 Ok(())

@@ -76,6 +76,9 @@ pub struct PcaPlan {
     pub chunk_rows: usize,
     /// Whether faint components may be looked at again by a triangle.
     pub can_look_again: bool,
+    /// The route that was planned, when another took over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_route: Option<PcaRoute>,
     /// Readings of the rows expected.
     pub expected_passes: usize,
     /// Relative residual asked of an iteration.
@@ -102,6 +105,7 @@ impl PcaPlan {
              TSQR took over",
             self.route
         ));
+        self.planned_route = Some(self.route);
         self.route = PcaRoute::Tsqr;
         self.expected_passes += 1;
         self.can_look_again = false;

@@ -19,10 +19,11 @@ const MOST_ROWS: usize = 8192;
 const WORTH: f64 = 8.0;
 /// Passes of the iteration.
 const PASSES: f64 = 10.0;
-/// Bytes of rows read at a time, but no more than this share of a limit; and the least and most rows.
+/// Bytes of rows read at a time at most, and the least and most rows.
 const CHUNK_BYTES: u64 = 64 << 20;
-const CHUNK_SHARE: u64 = 4;
-const CHUNK_ROWS: (usize, usize) = (256, 65_536);
+const CHUNK_ROWS: (usize, usize) = (64, 65_536);
+/// Share of the memory allowed that rows in hand may take.
+const CHUNK_SHARE: u64 = 8;
 
 /// What is asked for.
 pub(super) struct Request<'a> {
@@ -32,19 +33,20 @@ pub(super) struct Request<'a> {
     pub(super) in_memory: bool,
     pub(super) sparse: bool,
     pub(super) weighted: bool,
+    /// Bytes that may be used.
+    pub(super) bytes_allowed: u64,
     pub(super) settings: &'a Pca,
 }
 
 impl Request<'_> {
+    /// Components that can come out.
     fn k(&self) -> usize {
-        self.settings.wanted(self.n_features)
+        self.settings.wanted(self.n_features).min(self.n_samples.max(1))
     }
 
     fn chunk_rows(&self) -> usize {
-        let limit = self.settings.memory_limit.map_or(CHUNK_BYTES, |limit| limit / CHUNK_SHARE);
-        let bytes = limit.min(CHUNK_BYTES) as usize;
-        let rows = (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1);
-        rows.min(self.n_samples.max(1))
+        let bytes = CHUNK_BYTES.min(self.bytes_allowed / CHUNK_SHARE) as usize;
+        (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1).min(self.n_samples.max(1))
     }
 
     /// Rows that are in hand at a time.
@@ -62,7 +64,7 @@ impl Request<'_> {
         let (n, d, k) = (self.n_samples as u128, self.n_features as u128, self.k() as u128);
         let chunk = if self.in_memory { 0 } else { self.chunk_rows() as u128 * d };
         let numbers = match route {
-            PcaRoute::Covariance => 7 * d * d + 2 * 4096 * d.min(n.max(1)) + chunk,
+            PcaRoute::Covariance => 7 * d * d + (2 * 4096).min(2 * n) * d + chunk,
             PcaRoute::Tsqr => {
                 let height = triangle_rows(self.n_features) as u128;
                 let rows = self.rows_at_once();
@@ -127,6 +129,7 @@ impl Request<'_> {
 pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan> {
     let settings = request.settings;
     let (allowed, why) = allowance(settings.memory_limit, engine);
+    let request = &Request { bytes_allowed: allowed, ..*request };
     let mut reasons = vec![why];
     let fits = |route: PcaRoute| request.bytes(route) <= u128::from(allowed);
     let route = match settings.route {
@@ -176,6 +179,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         precision: request.precision.into(),
         chunk_rows: if request.in_memory { 0 } else { request.chunk_rows() },
         can_look_again: again,
+        planned_route: None,
         expected_passes: match route {
             PcaRoute::Covariance | PcaRoute::Tsqr => 1,
             PcaRoute::Dual => 3,

@@ -31,6 +31,7 @@ enum Sums {
 /// assert!((model.variances()[1] - whole.variances()[1]).abs() < 1e-12);
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
+#[doc(alias = "IncrementalPca")]
 #[derive(Clone, Debug)]
 pub struct PcaStream {
     settings: Pca,
@@ -43,7 +44,7 @@ pub struct PcaStream {
 
 impl PcaStream {
     pub(super) fn new(settings: Pca, n_features: usize) -> Result<Self> {
-        settings.check()?;
+        settings.check(false)?;
         if settings.n_components.is_none() {
             return Err(Error::setting(
                 "a number of components that rules choose, for rows that come in pieces",
@@ -179,6 +180,7 @@ impl PcaStream {
             in_memory: false,
             sparse: false,
             weighted: self.weighted,
+            bytes_allowed: 0,
             settings: &settings,
         };
         let mut plan = schedule::plan(&request, &*self.engine)?;

@@ -1,10 +1,9 @@
 //! Sums over rows, in memory or a piece of them: moments, triangles, column moments and the Gram matrix.
 
-use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
+use crate::data::{AnyPoints, CsrRef, Points};
 use crate::error::{Error, Result};
-use crate::linalg::{Factor, Onto, gemm};
-use crate::matrix::{MatRef, Matrix};
-use crate::moments::{Partial, Triangle};
+use crate::matrix::Matrix;
+use crate::moments::{Absorber, Partial, Triangle};
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
@@ -13,17 +12,15 @@ use std::ops::Range;
 /// Up to this many columns threads take rows; beyond, they share the columns of one product.
 const NARROW: usize = 256;
 /// Rows that are summed at a time.
-const NARROW_ROWS: usize = 1024;
+const NARROW_ROWS: usize = 512;
 const WIDE_ROWS: usize = 4096;
-/// Pieces whose sums are held at once.
-const GROUP: usize = 32;
+/// Tasks that the rows are cut into, and the most rows of one. Why fixed: sums must not depend on the number of threads.
+const TASKS: usize = 16;
+const LONGEST_TASK: usize = 16_384;
+/// Triangles that are made side by side.
+const GROUP: usize = 8;
 /// Bytes of copied rows in hand when triangles are made.
 const TRIANGLE_BYTES: usize = 256 << 20;
-/// Columns of the rows that enter the Gram matrix at a time, and up to how many rows each panel has a sum of its own.
-const PANEL: usize = 512;
-const FEW_ROWS: usize = 512;
-/// Sums of panels, added in order. Why fixed: the result must not depend on the number of threads.
-const PANEL_SUMS: usize = 8;
 /// Ranges of columns that sparse moments are cut into.
 const RANGES: usize = 16;
 
@@ -55,6 +52,12 @@ impl<'a> Weighted<'a> {
         Self { rows: self.rows.rows(rows.clone()), weights: self.weights.map(|w| &w[rows]) }
     }
 
+    /// A dense copy in double precision, in the calling thread.
+    fn copy_into(&self, out: &mut Matrix<f64>) {
+        let mut view = out.view_mut();
+        (0..self.n_rows()).for_each(|i| self.rows.copy_row(i, view.row_mut(i)));
+    }
+
     /// A dense copy in double precision.
     fn copy(&self) -> Matrix<f64> {
         let mut out = Matrix::zeros(self.n_rows(), self.n_cols());
@@ -66,12 +69,15 @@ impl<'a> Weighted<'a> {
         out
     }
 
-    /// Refuses entries that are not finite and weights that cannot be.
+    /// Refuses weights that cannot be, and rows without columns. Entries are looked at only when a sum over them is not finite:
+    /// [`Weighted::explain`].
     ///
     /// # Errors
-    /// Names the first such entry or weight.
+    /// Names the first such weight.
     pub(crate) fn check(&self) -> Result<()> {
-        self.rows.check()?;
+        if self.n_cols() == 0 {
+            self.rows.check()?;
+        }
         let Some(weights) = self.weights else { return Ok(()) };
         if weights.len() != self.n_rows() {
             return Err(Error::data(
@@ -91,10 +97,39 @@ impl<'a> Weighted<'a> {
     }
 }
 
+impl Weighted<'_> {
+    /// Passes sums that are all finite. Others come from an entry that is not, which is named, or from squares too large for
+    /// double precision.
+    ///
+    /// # Errors
+    /// Names the entry, or says that squares overflow.
+    pub(crate) fn explain<S>(&self, sums: S, finite: impl Fn(&S) -> bool) -> Result<S> {
+        if finite(&sums) {
+            return Ok(sums);
+        }
+        self.rows.check()?;
+        Err(Error::data(
+            "entries whose squares exceed double precision",
+            "sums of squares must stay finite",
+            "Divide the columns by their largest entries first",
+        ))
+    }
+}
+
+/// Whether all numbers are.
+pub(crate) fn all_finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
+}
+
 /// Count, mean and scatter of rows, (P1), (P2).
 ///
 /// Cost: n·d² flops, for sparse rows the sum of the squares of their numbers of entries; memory d² numbers and a piece of rows.
 pub(crate) fn moments(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
+    let sum = moments_of(data, watch)?;
+    data.explain(sum, |sum| all_finite(sum.mean()) && sum.trace().is_finite())
+}
+
+fn moments_of(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
     match data.rows {
         AnyPoints::F32(Points::Sparse(_)) | AnyPoints::F64(Points::Sparse(_)) => {
             return Ok(sparse_moments(data));
@@ -112,15 +147,25 @@ pub(crate) fn moments(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
         }
         return Ok(sum);
     }
-    for group in (0..n).step_by(GROUP * NARROW_ROWS) {
+    // Pieces in turn within a task, tasks side by side: each has one buffer that stays in its processor's cache.
+    let task = (n.div_ceil(TASKS)).next_multiple_of(NARROW_ROWS).clamp(NARROW_ROWS, LONGEST_TASK);
+    for group in (0..n).step_by(TASKS * task) {
         watch.check()?;
-        let end = (group + GROUP * NARROW_ROWS).min(n);
-        let starts: Vec<usize> = (group..end).step_by(NARROW_ROWS).collect();
+        let starts: Vec<usize> = (group..(group + TASKS * task).min(n)).step_by(task).collect();
         let parts: Vec<Partial> = starts
             .into_par_iter()
-            .map(|from| {
-                let piece = part(from, NARROW_ROWS);
-                Partial::of_weighted(&mut piece.copy(), piece.weights)
+            .with_max_len(1)
+            .map(|start| {
+                let (mut sum, mut buffer) = (Absorber::new(d), Matrix::zeros(NARROW_ROWS.min(n), d));
+                for from in (start..(start + task).min(n)).step_by(NARROW_ROWS) {
+                    let piece = part(from, NARROW_ROWS);
+                    if buffer.n_rows() != piece.n_rows() {
+                        buffer = Matrix::zeros(piece.n_rows(), d);
+                    }
+                    piece.copy_into(&mut buffer);
+                    sum.absorb(&mut buffer, piece.weights);
+                }
+                sum.finish()
             })
             .collect();
         parts.iter().try_for_each(|part| sum.merge(part))?;
@@ -133,7 +178,7 @@ pub(crate) fn moments(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
 /// Numerics: the difference loses digits where means are much larger than deviations; columns of sparse rows are not so.
 fn sparse_moments(data: Weighted<'_>) -> Partial {
     let (d, weight) = (data.n_cols(), data.weight());
-    let columns = column_moments(data);
+    let columns = columns_of(data);
     let mut scatter = Matrix::zeros(d, d);
     let height = d.div_ceil(RANGES).max(1);
     scatter.view_mut().row_chunks(height).into_par_iter().enumerate().for_each(|(piece, mut out)| {
@@ -159,13 +204,12 @@ fn sparse_moments(data: Weighted<'_>) -> Partial {
     Partial::from_parts(data.n_rows() as u64, weight, columns.mean, scatter)
 }
 
+/// Told of a sparse row: its weight, its columns, and the values in them.
+type RowVisitor<'a> = dyn FnMut(f64, &[u32], &dyn Fn(usize) -> f64) + 'a;
+
 /// Calls `visit` with weight, columns and values of each sparse row.
 fn each_row(data: Weighted<'_>, mut visit: impl FnMut(f64, &[u32], &dyn Fn(usize) -> f64)) {
-    fn go<T: Real>(
-        x: &CsrRef<'_, T>,
-        weights: Option<&[f64]>,
-        visit: &mut dyn FnMut(f64, &[u32], &dyn Fn(usize) -> f64),
-    ) {
+    fn go<T: Real>(x: &CsrRef<'_, T>, weights: Option<&[f64]>, visit: &mut RowVisitor<'_>) {
         for i in 0..x.n_rows() {
             let (places, values) = x.row(i);
             visit(weights.map_or(1.0, |w| w[i]), places, &|at| values[at].f64());
@@ -182,9 +226,14 @@ fn each_row(data: Weighted<'_>, mut visit: impl FnMut(f64, &[u32], &dyn Fn(usize
 ///
 /// Cost: 2·n·d² flops; memory a few pieces of rows of at least 4d each.
 pub(crate) fn triangle(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
+    let sum = triangle_of(data, watch)?;
+    data.explain(sum, |sum| all_finite(sum.mean()) && all_finite(sum.r().as_slice()))
+}
+
+fn triangle_of(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
     let (n, d) = (data.n_rows(), data.n_cols());
     let height = triangle_rows(d);
-    let group = (TRIANGLE_BYTES / (8 * height * d.max(1))).clamp(1, GROUP / 4);
+    let group = (TRIANGLE_BYTES / (8 * height * d.max(1))).clamp(1, GROUP);
     let mut sum = Triangle::empty(d);
     for from in (0..n).step_by(height * group) {
         watch.check()?;
@@ -237,7 +286,12 @@ impl ColumnMoments {
 }
 
 /// Mean and spread of each column. Cost: one reading.
-pub(crate) fn column_moments(data: Weighted<'_>) -> ColumnMoments {
+pub(crate) fn column_moments(data: Weighted<'_>) -> Result<ColumnMoments> {
+    let sum = columns_of(data);
+    data.explain(sum, |sum| all_finite(&sum.mean) && all_finite(&sum.squares))
+}
+
+fn columns_of(data: Weighted<'_>) -> ColumnMoments {
     let (n, d, weight) = (data.n_rows(), data.n_cols(), data.weight());
     if data.is_sparse() {
         let (mut mean, mut squares) = (vec![0.0; d], vec![0.0; d]);
@@ -283,140 +337,4 @@ pub(crate) fn scales(mean: &[f64], squares: impl Iterator<Item = f64>, weight: f
             if variance > rounding(*m) { variance.sqrt() } else { 1.0 }
         })
         .collect()
-}
-
-/// AAᵀ of the rows √w(x − x̄)ᵀD⁻¹, (P8). `inverse` holds the diagonal of D⁻¹.
-///
-/// Cost: n²d flops; memory n² numbers for a few threads.
-pub(crate) fn gram(
-    data: Weighted<'_>,
-    mean: &[f64],
-    inverse: Option<&[f64]>,
-    watch: &Watch,
-) -> Result<Matrix<f64>> {
-    match data.rows {
-        AnyPoints::F32(Points::Sparse(x)) => return Ok(sparse_gram(x, data.weights, mean, inverse)),
-        AnyPoints::F64(Points::Sparse(x)) => return Ok(sparse_gram(x, data.weights, mean, inverse)),
-        _ => {}
-    }
-    let (n, d) = (data.n_rows(), data.n_cols());
-    let roots: Option<Vec<f64>> = data.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-    let rows = CentredRows::new(data.rows, mean);
-    let panel = |from: usize| {
-        let columns = from..(from + PANEL).min(d);
-        let mut tile = rows.tile(0..n, columns.clone());
-        let mut view = tile.view_mut();
-        for i in 0..n {
-            let root = roots.as_ref().map_or(1.0, |r| r[i]);
-            match inverse {
-                None if roots.is_none() => {}
-                None => view.row_mut(i).iter_mut().for_each(|x| *x *= root),
-                Some(inverse) => {
-                    view.row_mut(i)
-                        .iter_mut()
-                        .zip(&inverse[columns.clone()])
-                        .for_each(|(x, s)| *x *= root * s);
-                }
-            }
-        }
-        tile
-    };
-    if n > FEW_ROWS {
-        let mut out = Matrix::zeros(n, n);
-        for from in (0..d).step_by(PANEL) {
-            watch.step("products of rows", from, d)?;
-            add_outer(&mut out, panel(from).view());
-        }
-        mirror(&mut out);
-        return Ok(out);
-    }
-    let panels = d.div_ceil(PANEL);
-    let share = panels.div_ceil(PANEL_SUMS).max(1);
-    watch.step("products of rows", 0, d)?;
-    let sums: Vec<Matrix<f64>> = (0..panels.div_ceil(share))
-        .into_par_iter()
-        .map(|part| {
-            let mut out = Matrix::zeros(n, n);
-            for p in part * share..((part + 1) * share).min(panels) {
-                add_halves(&mut out, panel(p * PANEL).view());
-            }
-            out
-        })
-        .collect();
-    let mut out = Matrix::zeros(n, n);
-    for sum in &sums {
-        out.as_mut_slice().iter_mut().zip(sum.as_slice()).for_each(|(o, s)| *o += s);
-    }
-    mirror(&mut out);
-    Ok(out)
-}
-
-/// √wᵢ√wⱼ(⟨xᵢ, xⱼ⟩ − ⟨xᵢ, x̄⟩ − ⟨xⱼ, x̄⟩ + ⟨x̄, x̄⟩), inner products with D⁻².
-///
-/// Cost: 2·n·nnz flops.
-fn sparse_gram<T: Real>(
-    x: CsrRef<'_, T>,
-    weights: Option<&[f64]>,
-    mean: &[f64],
-    inverse: Option<&[f64]>,
-) -> Matrix<f64> {
-    let (n, d) = (x.n_rows(), x.n_cols());
-    let square = |j: usize| inverse.map_or(1.0, |s| s[j] * s[j]);
-    let along = |i: usize, dense: &[f64]| -> f64 {
-        let (places, values) = x.row(i);
-        places.iter().zip(values).map(|(j, v)| v.f64() * dense[*j as usize]).sum()
-    };
-    let scaled: Vec<f64> = mean.iter().enumerate().map(|(j, m)| m * square(j)).collect();
-    let centre: f64 = scaled.iter().zip(mean).map(|(a, b)| a * b).sum();
-    let toward: Vec<f64> = (0..n).map(|i| along(i, &scaled)).collect();
-    let root = |i: usize| weights.map_or(1.0, |w| w[i].sqrt());
-    let mut out = Matrix::zeros(n, n);
-    out.view_mut().row_chunks(16).into_par_iter().enumerate().for_each(|(piece, mut rows)| {
-        let mut dense = vec![0.0; d];
-        for at in 0..rows.n_rows() {
-            let i = piece * 16 + at;
-            let (places, values) = x.row(i);
-            places.iter().zip(values).for_each(|(j, v)| dense[*j as usize] = v.f64() * square(*j as usize));
-            let into = rows.row_mut(at);
-            for (j, out) in into.iter_mut().enumerate().skip(i) {
-                *out = root(i) * root(j) * (along(j, &dense) - toward[i] - toward[j] + centre);
-            }
-            places.iter().for_each(|j| dense[*j as usize] = 0.0);
-        }
-    });
-    mirror(&mut out);
-    out
-}
-
-/// Upper triangle of out ← out + TTᵀ, the corner below the diagonal left out, in the calling thread.
-fn add_halves(out: &mut Matrix<f64>, t: MatRef<'_, f64>) {
-    let n = t.n_rows();
-    let step = n.div_ceil(4).max(32);
-    for from in (0..n).step_by(step) {
-        let to = (from + step).min(n);
-        let rows = out.view_mut().row_chunks(step).into_iter().nth(from / step);
-        if let Some(rows) = rows {
-            let (a, b) = (Factor::Plain(t.rows(from..to)), Factor::Transposed(t.rows(from..n)));
-            gemm(rows.columns(from..n), Onto::Add, 1.0, a, b);
-        }
-    }
-}
-
-/// Upper triangle of out ← out + TTᵀ by strips of rows, shared among threads.
-fn add_outer(out: &mut Matrix<f64>, t: MatRef<'_, f64>) {
-    const STRIP: usize = 128;
-    let n = t.n_rows();
-    out.view_mut().row_chunks(STRIP).into_par_iter().enumerate().for_each(|(strip, rows)| {
-        let (from, to) = (strip * STRIP, ((strip + 1) * STRIP).min(n));
-        let (a, b) = (Factor::Plain(t.rows(from..to)), Factor::Transposed(t.rows(from..n)));
-        gemm(rows.columns(from..n), Onto::Add, 1.0, a, b);
-    });
-}
-
-fn mirror(a: &mut Matrix<f64>) {
-    for i in 0..a.n_rows() {
-        for j in 0..i {
-            a[(i, j)] = a[(j, i)];
-        }
-    }
 }

@@ -143,12 +143,26 @@ impl Whitening {
         Ok(pca)
     }
 
+    /// Columns of a source that are data.
+    fn data_columns(&self, source: &dyn RowSource) -> usize {
+        source.n_cols().saturating_sub(usize::from(self.pca.weights_last))
+    }
+
     /// What [`Whitening::fit`] would do, without doing it.
     ///
     /// # Errors
     /// As [`Whitening::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        self.settings(x.n_cols())?.plan(x)
+        self.plan_points(x.points(), None)
+    }
+
+    /// As [`Whitening::plan`], for what [`Whitening::fit_points`] would do.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit_points`], as far as they can be known in advance.
+    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
+        let x = x.into();
+        self.settings(x.n_cols())?.plan_points(x, weights)
     }
 
     /// As [`Whitening::plan`], for rows that are read in pieces.
@@ -156,7 +170,7 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.settings(source.n_cols())?.plan_source(source)
+        self.settings(self.data_columns(source))?.plan_source(source)
     }
 
     /// Fits the model.
@@ -188,8 +202,7 @@ impl Whitening {
     /// # Errors
     /// As [`Whitening::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
-        let d = source.n_cols() - usize::from(self.pca.weights_last && source.n_cols() > 0);
-        let pca = self.settings(d)?.fit_source(source)?;
+        let pca = self.settings(self.data_columns(source))?.fit_source(source)?;
         FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
     }
 }
@@ -232,17 +245,13 @@ impl FittedWhitening {
         };
         let (rank, d) = (pca.n_components(), pca.n_features());
         if all_directions && rank < d {
-            let rest = d - rank;
-            pca.warnings.push(match (method, ridge > 0.0) {
-                (WhiteningMethod::Cholesky, _) => format!(
-                    "the rows have rank {rank} of {d}: the ridge alone whitens the other {}",
-                    counted(rest)
-                ),
-                _ => format!(
-                    "the rows have rank {rank} of {d}: they are whitened in the {} in which they vary, the other {rest} left out",
-                    counted(rank)
-                ),
-            });
+            let fate = match method {
+                WhiteningMethod::Cholesky => {
+                    format!("the ridge alone whitens the other {}", counted(d - rank))
+                }
+                _ => format!("they are whitened in the {} with variance alone", counted(rank)),
+            };
+            pca.warnings.push(format!("the rows have rank {rank} of {d}: {fate}"));
         }
         Ok(Self::assemble(pca, method, ridge, (triangular, all_directions)))
     }
