@@ -108,12 +108,17 @@ pub(crate) fn choice_table(choice: &Choice) -> String {
     };
     let rows: Vec<Vec<String>> = choice.rules.iter().map(row).collect();
     let lines = aligned_with_text(&["rule", "components", "what it says"], &rows, &[0, 2]);
-    let answered = choice.rules.iter().skip(ASKED_OF_THE_USER).filter(|rule| rule.n_components.is_some());
-    let grounds = match answered.count() {
+    let mut answers: Vec<usize> =
+        choice.rules.iter().skip(ASKED_OF_THE_USER).filter_map(|rule| rule.n_components).collect();
+    answers.sort_unstable();
+    let grounds = match answers.len() {
         0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
         1 => "at least 1; a single rule that asks the data has an answer".to_string(),
-        answered => format!(
-            "the middle of the {answered} rules that ask the data; {} of them within 1 of it",
+        n if answers[(n - 1) / 2] == 0 => {
+            format!("the least; the middle of the {n} rules that ask the data says none")
+        }
+        n => format!(
+            "the middle of the {n} rules that ask the data; {} of them within 1 of it",
             choice.agreement
         ),
     };

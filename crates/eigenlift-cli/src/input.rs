@@ -208,7 +208,11 @@ impl DataAccount {
             return Err(Failure::usage(
                 format!("--weights {name}: {} has no data column of that name", self.path.display()),
                 &format!("its columns of numbers are {}", list(&self.column_names)),
-                "Give one of these names",
+                if self.target.as_deref() == Some(name) {
+                    "Give one of these names, or leave --target out"
+                } else {
+                    "Give one of these names; with --columns, the weights must be among them"
+                },
             ));
         };
         if self.columns < 2 {

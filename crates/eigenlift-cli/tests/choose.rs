@@ -140,6 +140,21 @@ fn rules_that_cannot_answer_say_why() {
 }
 
 #[test]
+fn noise_alone_has_no_components_and_one_is_kept() {
+    let folder = Folder::new();
+    let mut state = 5u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let values: Vec<f64> = (0..2000 * 8).map(|_| draw()).collect();
+    folder.write_npy("noise.npy", 8, &values);
+    let out = folder.say("choose pca noise.npy --quiet").ok().out;
+    let says = "consensus: 1 component (the least; the middle of the 4 rules that ask the data says none)";
+    assert!(out.contains(says), "{out}");
+}
+
+#[test]
 fn a_table_in_pieces_gets_the_same_answers() {
     let folder = Folder::new();
     let mut state = 1u64;
@@ -163,4 +178,12 @@ fn a_table_in_pieces_gets_the_same_answers() {
     let pieces = folder.say(&format!("{line} --memory 9MB")).ok();
     assert_eq!(pieces.json()["n_components"], 2, "{}", pieces.err);
     assert_eq!(pieces.json()["data"]["rows"], 50_000);
+    let line =
+        "fit pca t.npy -k auto --permutations 5 --memory 9MB --out s.npy --plot choice=c.svg --plot s.svg";
+    let fitted = folder.say(line).ok().err;
+    assert!(
+        fitted.contains("it is read a piece at a time") && fitted.contains("consensus: 2 components"),
+        "{fitted}"
+    );
+    assert!(!folder.read("c.svg").contains("NaN") && folder.read("s.svg").contains("pca1"));
 }

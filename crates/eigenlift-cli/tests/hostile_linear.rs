@@ -68,6 +68,13 @@ fn wrong_command_lines() {
     check(
         &prepared(),
         &[
+            (
+                "fit pca iris.csv --columns 1-3 --weights petal_width",
+                2,
+                "with --columns, the weights must be among them",
+            ),
+            ("fit pca iris.csv --target petal_width --weights petal_width", 2, "or leave --target out"),
+            ("plan pca iris.csv -k auto --weights petal_width", 2, "-k auto with --weights"),
             ("fit pca", 2, "<DATA>"),
             ("fit pca iris.csv -k 0", 2, "a whole number of at least 1, or auto, is required"),
             ("fit pca iris.csv -k abc", 2, "invalid value 'abc' for '--components <N|auto>'"),

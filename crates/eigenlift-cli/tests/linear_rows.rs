@@ -140,6 +140,31 @@ fn text_tables_are_read_in_pieces_too() {
 }
 
 #[test]
+fn missing_cells_in_pieces_are_treated_as_in_the_whole() {
+    let folder = Folder::new();
+    let rows: Vec<Vec<f64>> = falling(20_000).chunks_exact(20).map(<[f64]>::to_vec).collect();
+    folder.write_table("t.csv", &rows);
+    // Cells of the data and of the weights, far apart.
+    let mut lines: Vec<String> = folder.read("t.csv").lines().map(str::to_owned).collect();
+    lines[7] = lines[7].split_once(',').unwrap().1.to_string();
+    lines[7].insert_str(0, "NA,");
+    lines[19_000] = lines[19_000].rsplit_once(',').unwrap().0.to_string() + ",";
+    folder.write("t.csv", lines.join("\n") + "\n");
+    for (how, left) in [("drop", 19_998), ("mean", 20_000)] {
+        let line = format!("fit pca t.csv -k 3 --weights x20 --missing {how} --quiet --json");
+        let whole = folder.say(&format!("{line} --out a.csv")).ok().json();
+        let pieces = folder.say(&format!("{line} --out b.csv --memory 4MB")).ok().json();
+        assert!(pieces["plan"]["chunk_rows"].as_u64().unwrap() > 0);
+        for key in ["rows", "dropped_rows", "imputed_cells"] {
+            assert_eq!(pieces["data"][key], whole["data"][key], "{how} {key}");
+        }
+        assert_eq!(whole["data"]["rows"], left);
+        assert_same(&list(&pieces["variances"]), &list(&whole["variances"]), IN_PIECES);
+        assert_close(&folder.numbers("b.csv"), &folder.numbers("a.csv"), IN_PIECES);
+    }
+}
+
+#[test]
 fn every_route_finds_the_same_components() {
     let folder = Folder::prepared();
     let line = "fit pca digits.csv --target digit -k 4 --tol 1e-12 --json --quiet --route";
