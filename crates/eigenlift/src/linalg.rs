@@ -136,6 +136,30 @@ fn column_sums(a: MatRef<'_, f64>) -> Vec<f64> {
     column_reduce(a, |sum, x| sum + x)
 }
 
+/// Σw(x − from) of each column.
+pub(crate) fn differences(a: MatRef<'_, f64>, weights: Option<&[f64]>, from: &[f64]) -> Vec<f64> {
+    let n = a.n_rows();
+    let partial: Vec<Vec<f64>> = (0..n.div_ceil(CHUNK_ROWS))
+        .into_par_iter()
+        .map(|piece| {
+            let mut sums = vec![0.0; a.n_cols()];
+            for i in piece * CHUNK_ROWS..((piece + 1) * CHUNK_ROWS).min(n) {
+                let terms = sums.iter_mut().zip(a.row(i)).zip(from);
+                match weights {
+                    None => terms.for_each(|((s, x), f)| *s += x - f),
+                    Some(weights) => terms.for_each(|((s, x), f)| *s += weights[i] * (x - f)),
+                }
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![0.0; a.n_cols()];
+    for piece in &partial {
+        total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
 /// Euclidean norm of each column.
 pub(crate) fn column_norms(a: MatRef<'_, f64>) -> Vec<f64> {
     let mut squares = column_reduce(a, |sum, x| sum + x * x);

@@ -7,7 +7,7 @@ pub(crate) use absorber::Absorber;
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};
-use crate::linalg::{Factor, Onto, column_means, gemm, shift_columns};
+use crate::linalg::{Factor, Onto, column_means, differences, gemm, shift_columns};
 use crate::matrix::{MatRef, Matrix};
 use rayon::prelude::*;
 
@@ -251,20 +251,24 @@ impl Partial {
 }
 
 /// Takes the weighted mean out of the rows and multiplies each by the root of its weight. Gives mean and sum of weights.
+///
+/// Numerics: the sum is of differences from the row of largest weight, so that a constant column becomes zero however many
+/// rows there are, where a plain sum of n numbers would leave up to n·u of it.
 pub(crate) fn center_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -> (Vec<f64>, f64) {
-    let n = rows.n_rows();
+    let weight = weights.map_or(rows.n_rows() as f64, |w| w.iter().sum());
+    let heavier = |a: usize, b: usize| weights.is_some_and(|w| w[b] > w[a]);
+    let pivot = (0..rows.n_rows()).reduce(|a, b| if heavier(a, b) { b } else { a });
+    let mut mean = pivot.map_or_else(|| vec![0.0; rows.n_cols()], |i| rows.row(i).to_vec());
+    let apart = differences(rows.view(), weights, &mean);
+    mean.iter_mut().zip(apart).for_each(|(m, x)| *m += x / weight.max(f64::MIN_POSITIVE));
+    if weight <= 0.0 {
+        mean.fill(0.0);
+    }
     let Some(weights) = weights else {
-        let mean = column_means(rows.view());
         let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
         shift_columns(rows.view_mut(), &shift);
-        return (mean, n as f64);
+        return (mean, weight);
     };
-    let weight: f64 = weights.iter().sum();
-    let mut mean = vec![0.0; rows.n_cols()];
-    for (i, w) in weights.iter().enumerate() {
-        mean.iter_mut().zip(rows.row(i)).for_each(|(m, x)| *m += w * x);
-    }
-    mean.iter_mut().for_each(|m| *m /= weight.max(f64::MIN_POSITIVE));
     let mut view = rows.view_mut();
     for (i, w) in weights.iter().enumerate() {
         let root = w.sqrt();

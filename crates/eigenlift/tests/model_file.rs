@@ -13,6 +13,8 @@ use std::path::Path;
 mod craft;
 #[path = "model_file/hostile.rs"]
 mod hostile;
+#[path = "model_file/parts.rs"]
+mod parts;
 
 use craft::{Tap, changed, small};
 

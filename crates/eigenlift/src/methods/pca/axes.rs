@@ -60,22 +60,30 @@ impl Known {
         (4.0 * U).powi(2) * self.weight * squares
     }
 
-    fn refuse_too_few(&self) -> Result<()> {
-        if self.count >= 2 && self.weight > 0.0 {
-            return Ok(());
+    /// Refuses fewer than two rows, and entries so large that squares of variances are no numbers.
+    fn refuse_unusable(&self) -> Result<()> {
+        if self.count < 2 {
+            return Err(Error::data(
+                if self.count == 1 { "1 row".into() } else { "no row".to_string() },
+                "centring leaves nothing of fewer than 2 rows",
+                "Give more rows",
+            ));
         }
-        if self.count >= 2 {
+        if self.weight <= 0.0 {
             return Err(Error::data(
                 format!("{} rows whose weights are all 0", self.count),
                 "some must count",
                 "Give positive weights, or none",
             ));
         }
-        Err(Error::data(
-            if self.count == 1 { "1 row".into() } else { format!("{} rows", self.count) },
-            "centring leaves nothing of fewer than 2 rows",
-            "Give more rows",
-        ))
+        if !(self.trace * self.trace).is_finite() {
+            return Err(Error::data(
+                "rows so large that squares of their variances are no numbers",
+                "the sum of the squares of all entries must be below 1e154",
+                "Divide the rows by a large number first",
+            ));
+        }
+        Ok(())
     }
 
     /// The axes whose eigenvalue exceeds `threshold`.
@@ -88,13 +96,6 @@ impl Known {
     ) -> Result<Axes> {
         let largest = pairs.values.first().copied().unwrap_or(0.0);
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
-        if !threshold.is_finite() {
-            return Err(Error::data(
-                "entries whose squares exceed double precision",
-                "sums of squares must stay finite",
-                "Divide the columns by their largest entries first",
-            ));
-        }
         if rank == 0 {
             return Err(Error::data(
                 format!("rows whose largest variance is {:.1e}", largest.max(0.0) / self.weight),
@@ -147,7 +148,7 @@ pub(crate) fn of_covariance(sum: &Partial, k: usize, standardized: bool, watch: 
     let trace = (0..d).map(|j| scatter[(j, j)]).sum();
     let known =
         Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let (pairs, norm) = leading_eigenpairs(scatter, k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
     let of_mean = known.of_mean();
@@ -170,7 +171,7 @@ pub(crate) fn of_triangle(sum: &Triangle, k: usize, standardized: bool) -> Resul
     let trace: f64 = r.as_slice().iter().map(|x| x * x).sum();
     let known =
         Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let (singular, vectors) = right_singular(r.view())?;
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value.
@@ -212,7 +213,7 @@ pub(crate) fn of_gram(
     let trace = (0..n).map(|i| gram[(i, i)]).sum();
     let ColumnMoments { count, weight, mean, .. } = columns;
     let known = Known { count, weight, mean, scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     // Centred rows have at most n − 1 directions.
     let (mut pairs, norm) = leading_eigenpairs(gram, k.min(n), watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
@@ -272,7 +273,7 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
     };
     let ColumnMoments { count, weight, mean, .. } = columns;
     let known = Known { count, weight, mean, scale, trace };
-    known.refuse_too_few()?;
+    known.refuse_unusable()?;
     let d = known.mean.len();
     let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
     let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref() };
@@ -412,6 +413,17 @@ impl LinearOperator for Seen<'_> {
 }
 
 impl Axes {
+    /// Widens what is proved by the rounding of Σxy − n·x̄ȳ, in which sums over sparse rows end: 8u·n‖D⁻¹x̄‖².
+    pub(crate) fn allow_for_sparse_sums(&mut self) {
+        let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
+        let squares: f64 = (0..self.mean.len()).map(|j| size(j).powi(2)).sum();
+        let extra = 8.0 * U * self.weight * squares;
+        self.certificate.rounding += extra;
+        for interval in &mut self.certificate.intervals {
+            *interval = Interval { low: interval.low - extra, high: interval.high + extra };
+        }
+    }
+
     /// Keeps the first k axes.
     pub(crate) fn truncate(&mut self, k: usize) {
         let k = k.clamp(1, self.values.len());

@@ -212,6 +212,9 @@ impl Pca {
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.solve(data, &mut plan));
         let mut axes = result?;
+        if plan.sparse {
+            axes.allow_for_sparse_sums();
+        }
         let mut choice = None;
         if self.n_components.is_none() {
             let mut found = Err(Error::Cancelled);

@@ -5,6 +5,7 @@ use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatRef, Matrix};
+use crate::moments::center_weighted;
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
@@ -80,23 +81,12 @@ pub(crate) fn gram(
 fn panel_of(data: Weighted<'_>, columns: Range<usize>, standardized: bool) -> (Matrix<f64>, ColumnMoments) {
     let (n, zeros) = (data.n_rows(), vec![0.0; data.n_cols()]);
     let mut tile = CentredRows::new(data.rows, &zeros).tile(0..n, columns);
-    let mut mean = vec![0.0; tile.n_cols()];
-    let weight_of = |i: usize| data.weights.map_or(1.0, |w| w[i]);
-    for i in 0..n {
-        let w = weight_of(i);
-        mean.iter_mut().zip(tile.row(i)).for_each(|(m, x)| *m += w * x);
-    }
-    let weight = data.weight();
-    mean.iter_mut().for_each(|m| *m /= weight.max(f64::MIN_POSITIVE));
+    let (mean, weight) = center_weighted(&mut tile, data.weights);
     let mut squares = vec![0.0; tile.n_cols()];
-    let mut view = tile.view_mut();
     for i in 0..n {
-        let root = weight_of(i).sqrt();
-        for ((x, m), s) in view.row_mut(i).iter_mut().zip(&mean).zip(&mut squares) {
-            *x = root * (*x - m);
-            *s += *x * *x;
-        }
+        squares.iter_mut().zip(tile.row(i)).for_each(|(s, x)| *s += x * x);
     }
+    let mut view = tile.view_mut();
     if standardized {
         let inverse: Vec<f64> =
             scales(&mean, squares.iter().copied(), weight).iter().map(|s| 1.0 / s).collect();

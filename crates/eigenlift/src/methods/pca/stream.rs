@@ -1,7 +1,7 @@
 //! Principal components of rows that come in pieces, brought by the caller.
 
 use super::sums::{self, Weighted};
-use super::{FittedPca, Pca, PcaRoute, axes, schedule};
+use super::{FittedPca, Pca, PcaPlan, PcaRoute, axes, schedule};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -64,7 +64,32 @@ impl PcaStream {
             }
         };
         let engine = settings.running_engine()?;
-        Ok(Self { settings, n_features, sums, engine, weighted: false, single: true })
+        let stream = Self { settings, n_features, sums, engine, weighted: false, single: true };
+        stream.plan(&stream.with_route())?;
+        Ok(stream)
+    }
+
+    /// The settings, with the route that the sums go.
+    fn with_route(&self) -> Pca {
+        let route = match self.sums {
+            Sums::Covariance(_) => PcaRoute::Covariance,
+            Sums::Triangle(_) => PcaRoute::Tsqr,
+        };
+        self.settings.clone().route(route)
+    }
+
+    fn plan(&self, settings: &Pca) -> Result<PcaPlan> {
+        let request = schedule::Request {
+            n_samples: self.count() as usize,
+            n_features: self.n_features,
+            precision: if self.single && self.count() > 0 { "f32" } else { "f64" },
+            in_memory: false,
+            sparse: false,
+            weighted: self.weighted,
+            bytes_allowed: 0,
+            settings,
+        };
+        schedule::plan(&request, &*self.engine)
     }
 
     /// Adds rows.
@@ -86,7 +111,6 @@ impl PcaStream {
         rows: impl Into<AnyPoints<'a>>,
         weights: &[f64],
     ) -> Result<()> {
-        self.weighted = true;
         self.add(Weighted { rows: rows.into(), weights: Some(weights) })
     }
 
@@ -103,7 +127,6 @@ impl PcaStream {
 
     fn add(&mut self, data: Weighted<'_>) -> Result<()> {
         self.check_rows(data)?;
-        self.single &= matches!(data.rows, AnyPoints::F32(_));
         let (mut result, watch) = (Ok(()), self.settings.watch.clone());
         let (engine, sums) = (self.engine.clone(), &mut self.sums);
         engine.run(&mut || {
@@ -112,7 +135,10 @@ impl PcaStream {
                 Sums::Triangle(sum) => sums::triangle(data, &watch).and_then(|part| sum.merge(&part)),
             };
         });
-        result
+        result?;
+        self.single &= matches!(data.rows, AnyPoints::F32(_));
+        self.weighted |= data.weights.is_some();
+        Ok(())
     }
 
     /// Adds the rows of another part.
@@ -120,8 +146,6 @@ impl PcaStream {
     /// # Errors
     /// When the parts have other columns, or went other routes.
     pub fn merge(&mut self, other: &PcaStream) -> Result<()> {
-        self.weighted |= other.weighted;
-        self.single &= other.single;
         match (&mut self.sums, &other.sums) {
             (Sums::Covariance(sum), Sums::Covariance(part)) => sum.merge(part),
             (Sums::Triangle(sum), Sums::Triangle(part)) => sum.merge(part),
@@ -130,7 +154,10 @@ impl PcaStream {
                 "both must be made by covariance, or both by tsqr",
                 "Give both parts the same route",
             )),
-        }
+        }?;
+        self.weighted |= other.weighted;
+        self.single &= other.single;
+        Ok(())
     }
 
     /// Takes out rows that were added before.
@@ -166,24 +193,8 @@ impl PcaStream {
     /// # Errors
     /// As [`Pca::fit`].
     pub fn finish(&self) -> Result<FittedPca> {
-        let settings = Pca {
-            route: Some(match self.sums {
-                Sums::Covariance(_) => PcaRoute::Covariance,
-                Sums::Triangle(_) => PcaRoute::Tsqr,
-            }),
-            ..self.settings.clone()
-        };
-        let request = schedule::Request {
-            n_samples: self.count() as usize,
-            n_features: self.n_features,
-            precision: if self.single && self.count() > 0 { "f32" } else { "f64" },
-            in_memory: false,
-            sparse: false,
-            weighted: self.weighted,
-            bytes_allowed: 0,
-            settings: &settings,
-        };
-        let mut plan = schedule::plan(&request, &*self.engine)?;
+        let settings = self.with_route();
+        let mut plan = self.plan(&settings)?;
         plan.reasons.push("rows came in pieces".into());
         let (k, scaled) = (settings.wanted(self.n_features), settings.standardize);
         let mut result = Err(Error::Cancelled);

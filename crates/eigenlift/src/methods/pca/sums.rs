@@ -292,19 +292,9 @@ pub(crate) fn column_moments(data: Weighted<'_>) -> Result<ColumnMoments> {
 }
 
 fn columns_of(data: Weighted<'_>) -> ColumnMoments {
-    let (n, d, weight) = (data.n_rows(), data.n_cols(), data.weight());
+    let (n, d) = (data.n_rows(), data.n_cols());
     if data.is_sparse() {
-        let (mut mean, mut squares) = (vec![0.0; d], vec![0.0; d]);
-        each_row(data, |w, places, values| {
-            for (at, j) in places.iter().enumerate() {
-                mean[*j as usize] += w * values(at);
-                squares[*j as usize] += w * values(at) * values(at);
-            }
-        });
-        let positive = weight.max(f64::MIN_POSITIVE);
-        mean.iter_mut().for_each(|m| *m /= positive);
-        squares.iter_mut().zip(&mean).for_each(|(s, m)| *s = (*s - weight * m * m).max(0.0));
-        return ColumnMoments { count: n, weight, mean, squares };
+        return sparse_columns(data);
     }
     // Pieces of about a million numbers.
     let height = ((1 << 20) / d.max(1)).clamp(16, WIDE_ROWS);
@@ -325,6 +315,40 @@ fn columns_of(data: Weighted<'_>) -> ColumnMoments {
     let mut sum = ColumnMoments { count: 0, weight: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] };
     parts.into_iter().for_each(|part| sum.merge(part));
     sum
+}
+
+/// Mean and spread of each column from the entries that are there.
+///
+/// Numerics: squares are of differences from the mean, and what these add up to corrects it, so that a column which is
+/// constant and not zero has no spread but rounding.
+fn sparse_columns(data: Weighted<'_>) -> ColumnMoments {
+    let (d, weight) = (data.n_cols(), data.weight());
+    let positive = weight.max(f64::MIN_POSITIVE);
+    let (mut mean, mut there) = (vec![0.0; d], vec![0.0; d]);
+    each_row(data, |w, places, values| {
+        for (at, j) in places.iter().enumerate() {
+            mean[*j as usize] += w * values(at);
+            there[*j as usize] += w;
+        }
+    });
+    mean.iter_mut().for_each(|m| *m /= positive);
+    let (mut rest, mut squares) = (vec![0.0; d], vec![0.0; d]);
+    each_row(data, |w, places, values| {
+        for (at, j) in places.iter().enumerate() {
+            let apart = values(at) - mean[*j as usize];
+            rest[*j as usize] += w * apart;
+            squares[*j as usize] += w * apart * apart;
+        }
+    });
+    for j in 0..d {
+        let (zeros, first) = ((weight - there[j]).max(0.0), mean[j]);
+        let left = (rest[j] - zeros * first) / positive;
+        mean[j] += left;
+        let square = squares[j] + zeros * first * first - weight * left * left;
+        // What is not a number stays one: the entry is named later.
+        squares[j] = if square < 0.0 { 0.0 } else { square };
+    }
+    ColumnMoments { count: data.n_rows(), weight, mean, squares }
 }
 
 /// Standard deviations (1/n) of columns; 1 where a column is constant up to rounding.
