@@ -80,7 +80,11 @@ fn wrong_command_lines() {
             ("fit pca iris.csv -k abc", 2, "invalid value 'abc' for '--components <N|auto>'"),
             ("fit pca iris.csv -k -1", 2, "-1"),
             ("fit pca iris.csv --kernel linear", 2, "unexpected argument '--kernel'"),
-            ("fit pca iris.csv --route fast", 2, "[possible values: auto, covariance, dual, tsqr, krylov]"),
+            (
+                "fit pca iris.csv --route fast",
+                2,
+                "[possible values: auto, covariance, dual, tsqr, krylov, directions]",
+            ),
             ("fit pca iris.csv --tol 0", 2, "a number between 0 and 1 is required"),
             ("fit pca iris.csv --explained 2", 2, "a number above 0 and up to 1 is required"),
             ("fit pca iris.csv --residual -1", 2, "a number of at least 0 is required"),

@@ -1,9 +1,11 @@
 //! Count, mean and scatter of feature rows: partial results that can be merged and taken out again.
 
 mod absorber;
+mod directions;
 mod triangle;
 
 pub(crate) use absorber::Absorber;
+pub use directions::Directions;
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};

@@ -48,9 +48,12 @@ pub(crate) struct LinearArgs {
     #[arg(long, value_name = "COL")]
     pub(crate) weights: Option<String>,
     /// How components are found: by the covariance of columns, products of rows (dual), a triangle that keeps faint
-    /// components exact (tsqr), or passes over the rows (krylov)
+    /// components exact (tsqr), passes over the rows (krylov), or a sketch in one reading, with a bound (directions)
     #[arg(long, default_value = "auto", value_parser = route())]
     pub(crate) route: RouteChoice,
+    /// Rows of the sketch of the directions route, more than components; 4 for each component and at least 100 when not given
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub(crate) sketch_rows: Option<usize>,
     /// Relative residual asked of the krylov route
     #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance)]
     pub(crate) tol: f64,

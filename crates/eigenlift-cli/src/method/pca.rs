@@ -12,6 +12,7 @@ use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::{ComponentChoice, PlotKind};
 use crate::words::{aligned, aligned_with_text, counted};
+use eigenlift::eigen::Grounds;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::choose::ChoiceOptions;
 use eigenlift::methods::pca::{PcaRoute, Reconstruction};
@@ -38,6 +39,9 @@ pub(super) fn apply(pca: Pca, args: &LinearArgs, data: &DataAccount, samples_byt
         .column_names(data.column_names.clone());
     if let Some(route) = args.route.0 {
         pca = pca.route(route);
+    }
+    if let Some(rows) = args.sketch_rows {
+        pca = pca.sketch_rows(rows);
     }
     if let Some(limit) = args.machine.memory {
         pca = pca.memory_limit(limit.saturating_sub(samples_bytes).max(1));
@@ -191,6 +195,9 @@ pub(super) fn component_table(model: &FittedPca, name: &str) -> String {
 /// What is proved about the components, and how they were found.
 pub(super) fn certainty(model: &FittedPca) -> String {
     let (certificate, k) = (model.certificate(), model.n_components());
+    if let (Grounds::Sketch, Some(slack)) = (certificate.bounds.grounds, certificate.bounds.slack) {
+        return sketch_certainty(model, slack);
+    }
     let found = match (model.plan().route, model.stats().passes) {
         (PcaRoute::Krylov, passes) => format!(
             " (asked for: {:.0e}), {passes} pass{} over the rows",
@@ -210,12 +217,34 @@ pub(super) fn certainty(model: &FittedPca) -> String {
     )
 }
 
+/// What a sketch proves, (P13).
+fn sketch_certainty(model: &FittedPca, slack: f64) -> String {
+    let total = model.total_variance() * model.weight();
+    let explained = model.certificate().bounds.explained.map_or(String::new(), |share| {
+        format!(
+            "; the best {} axes hold {:.2} to {:.2} % of the variance",
+            model.n_components(),
+            100.0 * share.low,
+            100.0 * share.high
+        )
+    });
+    format!(
+        "certificate: each nλ lies between the value shown and that plus Δ = {} ({:.2} % of the total), from one reading{explained}",
+        number(slack),
+        100.0 * slack / total
+    )
+}
+
 impl Told {
     /// The identity J = Σ_{j>m} λⱼ, measured where rows were at hand.
     fn identity(&self) -> String {
         let model = &self.model;
         let (k, left) = (model.n_components(), model.residual_error());
-        let sum = match model.spectrum().len() - k {
+        let sketched = model.certificate().bounds.grounds == Grounds::Sketch;
+        let sum = match model.spectrum().len().saturating_sub(k) {
+            _ if !model.is_whole() && sketched => {
+                format!("the total minus the eigenvalues of the sketch, {}, is an upper bound", number(left))
+            }
             _ if !model.is_whole() => format!("the total minus the eigenvalues kept is {}", number(left)),
             0 => "no eigenvalue is left out".into(),
             1 => format!("the eigenvalue left out is {}", number(left)),

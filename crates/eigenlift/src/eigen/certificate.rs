@@ -32,6 +32,8 @@ pub enum Grounds {
     Novelty,
     /// Nothing is proved; the error of kernel values was estimated on sampled pairs of rows.
     SampledPairs,
+    /// What frequent directions cut off: λ̂ ≤ nλ ≤ λ̂ + Δ, (P13).
+    Sketch,
 }
 
 /// What is known about all eigenvalues together.
@@ -43,10 +45,13 @@ pub struct Bounds {
     pub n_certified: usize,
     /// No eigenvalue that the components do not account for is larger than this, (K16).
     pub missed: Option<f64>,
-    /// τ: the trace that landmarks leave out.
+    /// τ: the trace that landmarks or a sketch leave out.
     pub residual_trace: Option<f64>,
-    /// τ as a share of tr K.
+    /// τ as a share of tr K, or of tr M₂.
     pub residual_share: Option<f64>,
+    /// Δ: no eigenvalue exceeds that of the sketch by more, (P13).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<f64>,
     /// Root mean square error of kernel values on sampled pairs, as a share of their root mean square.
     pub sampled_error: Option<f64>,
     /// Between these shares of the total variance lies what the best axes, as many as were kept, can hold.
@@ -73,6 +78,19 @@ pub(crate) struct LeftOut {
     pub(crate) residual_trace: f64,
     /// tr K.
     pub(crate) trace: f64,
+}
+
+/// What a sketch B holds of M₂ and how far it can be from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sketched {
+    /// tr BᵀB.
+    pub(crate) held: f64,
+    /// tr M₂.
+    pub(crate) trace: f64,
+    /// Δ: M₂ − BᵀB ⪯ ΔI.
+    pub(crate) slack: f64,
+    /// Bound on what rounding does to singular values.
+    pub(crate) rounding: f64,
 }
 
 /// Residuals of a fresh product and what follows from them; or, before such a product was made, what an approximation proves.
@@ -210,8 +228,43 @@ impl Certificate {
                 missed: None,
                 residual_trace: Some(residual_trace),
                 residual_share: Some(residual_trace / trace),
+                slack: None,
                 sampled_error: None,
                 explained: Some(explained),
+            },
+            intervals,
+        }
+    }
+
+    /// For eigenvalues λ̂ of BᵀB, where 0 ⪯ M₂ − BᵀB ⪯ ΔI: λ̂ ≤ nλ ≤ λ̂ + Δ by index, (P13). The leading k move together by at most
+    /// min(kΔ, τ), τ = tr M₂ − tr BᵀB (Ky Fan), and a vector whose residual is at most Δ/2 by (K15).
+    pub(crate) fn of_sketch(values: &[f64], next: Option<f64>, sketched: Sketched) -> Self {
+        let Sketched { held, trace, slack, rounding } = sketched;
+        let low = |value: f64| (value.max(0.0).sqrt() - rounding).max(0.0).powi(2);
+        let high = |value: f64| ((value.max(0.0) + slack).sqrt() + rounding).powi(2);
+        let intervals: Vec<Interval> =
+            values.iter().map(|value| Interval { low: low(*value), high: high(*value) }).collect();
+        let left = (trace - held).max(0.0);
+        let together = (left + 2.0 * SUM_ROUNDING * trace).min(values.len() as f64 * slack);
+        let widened: f64 = values.iter().map(|value| high(*value) - value - slack).sum();
+        let share = |sum: f64| (sum / trace).clamp(0.0, 1.0);
+        let on_values = high(values.first().copied().unwrap_or(0.0)) - values.first().unwrap_or(&0.0) - slack;
+        Self {
+            residuals: Vec::new(),
+            rounding: on_values,
+            ties: ties(values, &vec![0.5 * slack + on_values; values.len()], next),
+            bounds: Bounds {
+                grounds: Grounds::Sketch,
+                n_certified: values.len(),
+                missed: Some(high(next.unwrap_or(0.0))),
+                residual_trace: Some(left),
+                residual_share: Some(left / trace),
+                slack: Some(slack),
+                sampled_error: None,
+                explained: Some(Interval {
+                    low: share(intervals.iter().map(|i| i.low).sum()),
+                    high: share(values.iter().sum::<f64>() + together + widened),
+                }),
             },
             intervals,
         }

@@ -8,7 +8,7 @@ mod rayleigh_ritz;
 mod spectrum;
 
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
-pub(crate) use certificate::{LeftOut, Whole};
+pub(crate) use certificate::{LeftOut, Sketched, Whole};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;

@@ -398,7 +398,7 @@ pub(super) fn finish(
     let total = match certificate.bounds.grounds {
         Grounds::ResidualTrace => held + left,
         Grounds::Novelty => (held.sqrt() + left.sqrt()).powi(2),
-        Grounds::Residuals | Grounds::SampledPairs => held,
+        Grounds::Residuals | Grounds::SampledPairs | Grounds::Sketch => held,
     };
     if plan.route == Route::LowRank && !work.features.known_valid() {
         warnings.push(

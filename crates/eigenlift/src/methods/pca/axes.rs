@@ -1,4 +1,8 @@
-//! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, or passes over rows.
+//! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, a sketch, or passes over rows.
+
+mod directions;
+
+pub(crate) use directions::of_directions;
 
 use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::{CentredRows, RowSource};
@@ -372,7 +376,7 @@ impl Passes for SourcePasses<'_> {
         source.rewind()?;
         let mut go = |rows: crate::data::AnyPoints<'_>| {
             watch.check()?;
-            super::split_weights(rows, self.weighted, |data| {
+            super::solve::split_weights(rows, self.weighted, |data| {
                 add_rows(data, centre, block, out.reborrow());
                 Ok(())
             })

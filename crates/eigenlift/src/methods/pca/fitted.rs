@@ -4,7 +4,7 @@ use super::axes::Axes;
 use super::choose::Choice;
 use super::{Pca, PcaPlan};
 use crate::data::{AnyPoints, CentredRows};
-use crate::eigen::{Certificate, SolveStats};
+use crate::eigen::{Certificate, Grounds, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine, shift_columns};
@@ -66,27 +66,25 @@ impl FittedPca {
         axes: Axes,
         (plan, choice): (PcaPlan, Option<Choice>),
         engine: Arc<dyn Engine>,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut warnings = Vec::new();
         let k = axes.values.len();
         if let Some(asked) = settings.n_components.filter(|asked| *asked > k) {
-            warnings.push(format!(
-                "{asked} components were asked for and {k} exist: the rest have variance zero up to rounding"
-            ));
-        }
-        if !settings.column_names.is_empty() && settings.column_names.len() != axes.mean.len() {
-            return Err(Error::setting(
-                format!("{} column names for {} columns", settings.column_names.len(), axes.mean.len()),
-                "there must be one for each, or none",
-                "Give a name for each column",
-            ));
+            warnings.push(match axes.certificate.bounds.grounds {
+                Grounds::Sketch if !axes.is_whole => format!(
+                    "{asked} components were asked for and the sketch holds {k}: the variance of the rest is bounded, not found; give it more rows"
+                ),
+                _ => format!(
+                    "{asked} components were asked for and {k} exist: the rest have variance zero up to rounding"
+                ),
+            });
         }
         let mut coefficients = axes.vectors;
         if let Some(scale) = &axes.scale {
             let mut rows = coefficients.view_mut();
             scale.iter().enumerate().for_each(|(j, s)| rows.row_mut(j).iter_mut().for_each(|x| *x /= s));
         }
-        Ok(Self {
+        Self {
             projection: Projection {
                 lift: Lift::Rows { center: axes.mean },
                 coefficients,
@@ -105,7 +103,7 @@ impl FittedPca {
             warnings,
             column_names: settings.column_names.clone(),
             engine,
-        })
+        }
     }
 
     /// Components kept; may be fewer than asked for, see [`FittedPca::warnings`].
@@ -179,7 +177,9 @@ impl FittedPca {
 
     /// J(m) for m = 0 … k: the mean squared error of rows put together from m components, Σ_{j>m} λⱼ, (P6).
     ///
-    /// Numerics: a sum of the eigenvalues left out where all are known, else the total minus those kept.
+    /// Numerics: a sum of the eigenvalues left out where all are known, else the total minus those kept. By
+    /// [`super::PcaRoute::Directions`] the eigenvalues are lower bounds and so this is an upper bound, on the least error there
+    /// can be and on that of these axes: both are at least this minus m·Δ/n, (P13).
     pub fn residual_errors(&self) -> Vec<f64> {
         let k = self.n_components();
         if self.is_whole {

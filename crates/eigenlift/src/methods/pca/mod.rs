@@ -7,6 +7,7 @@ mod plan;
 mod products;
 pub(super) mod saved;
 mod schedule;
+mod solve;
 mod stream;
 mod sums;
 mod whitening;
@@ -16,20 +17,17 @@ pub use plan::{PcaPlan, PcaRoute};
 pub use stream::PcaStream;
 pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
 
-use crate::data::{AnyPoints, AnySamples, Points, RowSource};
+use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::progress::Watch;
-use axes::{Axes, Iteration, SourcePasses};
-use choose::{Choice, ChoiceOptions, Spectrum};
+use choose::ChoiceOptions;
 use schedule::Request;
-use std::sync::{Arc, Mutex};
-use sums::{ColumnMoments, Weighted};
+use std::sync::Arc;
+use sums::Weighted;
 
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
-/// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
-const FAINT: f64 = 1e-8;
 /// Rows of a source that the rules on the number of components look at.
 const SAMPLE_ROWS: usize = 10_000;
 
@@ -53,6 +51,7 @@ pub struct Pca {
     n_components: Option<usize>,
     standardize: bool,
     route: Option<PcaRoute>,
+    sketch_rows: Option<usize>,
     tolerance: f64,
     seed: u64,
     memory_limit: Option<u64>,
@@ -71,6 +70,7 @@ impl Pca {
             n_components: Some(n_components),
             standardize: false,
             route: None,
+            sketch_rows: None,
             tolerance: 1e-6,
             seed: 0,
             memory_limit: None,
@@ -97,6 +97,12 @@ impl Pca {
     /// Goes this way instead of what the plan would choose.
     pub fn route(mut self, route: PcaRoute) -> Self {
         self.route = Some(route);
+        self
+    }
+
+    /// ℓ: rows of the sketch that [`PcaRoute::Directions`] keeps, more than components. Without it max(4k, 100).
+    pub fn sketch_rows(mut self, rows: usize) -> Self {
+        self.sketch_rows = Some(rows);
         self
     }
 
@@ -222,7 +228,7 @@ impl Pca {
             choice = Some(found?);
         }
         self.keep_chosen(&mut axes, choice.as_ref());
-        FittedPca::new(self, axes, (plan, choice), engine)
+        Ok(FittedPca::new(self, axes, (plan, choice), engine))
     }
 
     /// Fits rows that are read in pieces, exactly: one reading when a matrix of all columns fits, else some more.
@@ -250,7 +256,7 @@ impl Pca {
             choice = Some(found?);
         }
         self.keep_chosen(&mut axes, choice.as_ref());
-        FittedPca::new(self, axes, (plan, choice), engine)
+        Ok(FittedPca::new(self, axes, (plan, choice), engine))
     }
 
     /// A model to which rows are brought in pieces, with parts that can be merged and taken out.
@@ -302,6 +308,7 @@ impl Pca {
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
             bytes_allowed: 0,
+            route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
         }
     }
@@ -323,170 +330,8 @@ impl Pca {
             sparse: false,
             weighted,
             bytes_allowed: 0,
+            route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
         })
     }
-
-    /// Components that the solver finds: those asked for, or all when their number is to be chosen.
-    fn wanted(&self, d: usize) -> usize {
-        self.n_components.unwrap_or(d).min(d)
-    }
-
-    fn iteration(&self, d: usize) -> Iteration<'_> {
-        Iteration {
-            k: self.wanted(d),
-            standardized: self.standardize,
-            tolerance: self.tolerance,
-            seed: self.seed,
-            watch: &self.watch,
-        }
-    }
-
-    fn solve(&self, data: Weighted<'_>, plan: &mut PcaPlan) -> Result<Axes> {
-        let (n, d) = (data.n_rows(), data.n_cols());
-        let (k, scaled, watch) = (self.wanted(d), self.standardize, &self.watch);
-        let axes = match plan.route {
-            PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled),
-            PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, k, scaled, watch)?,
-            PcaRoute::Dual => {
-                let (gram, columns) = products::gram(data, scaled, watch)?;
-                axes::of_gram(data, &gram, columns, (k, scaled), watch)?
-            }
-            PcaRoute::Krylov => {
-                return axes::of_passes(&data, sums::column_moments(data)?, self.iteration(d));
-            }
-        };
-        if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
-            plan.look_again();
-            return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled);
-        }
-        Ok(axes)
-    }
-
-    fn solve_source(&self, source: &mut dyn RowSource, plan: &mut PcaPlan) -> Result<Axes> {
-        let (d, scaled) = (plan.n_features, self.standardize);
-        let k = self.wanted(d);
-        if plan.route == PcaRoute::Krylov {
-            let mut columns = ColumnMoments::default();
-            self.each_piece(source, plan, |data| {
-                columns.merge(sums::column_moments(data)?);
-                Ok(())
-            })?;
-            let passes = SourcePasses {
-                n_cols: d,
-                chunk_rows: plan.chunk_rows,
-                weighted: self.weights_last,
-                source: Mutex::new(source),
-            };
-            return axes::of_passes(&passes, columns, self.iteration(d));
-        }
-        if plan.route == PcaRoute::Covariance {
-            let mut sum = crate::moments::Partial::empty(d);
-            self.each_piece(source, plan, |data| sum.merge(&sums::moments(data, &self.watch.silent())?))?;
-            let axes = axes::of_covariance(&sum, k, scaled, &self.watch)?;
-            if !(self.is_faint(&axes, k.min(axes.count - 1)) && plan.can_look_again) {
-                return Ok(axes);
-            }
-            plan.look_again();
-        }
-        let mut sum = crate::moments::Triangle::empty(d);
-        self.each_piece(source, plan, |data| sum.merge(&sums::triangle(data, &self.watch.silent())?))?;
-        axes::of_triangle(&sum, k, scaled)
-    }
-
-    /// Reads all rows once.
-    fn each_piece(
-        &self,
-        source: &mut dyn RowSource,
-        plan: &PcaPlan,
-        mut visit: impl FnMut(Weighted<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut at = 0;
-        source.rewind()?;
-        loop {
-            self.watch.step("moments of rows", at, plan.n_samples)?;
-            let more = source.next_rows(plan.chunk_rows, &mut |rows| {
-                let n = rows.n_rows();
-                split_weights(rows, self.weights_last, |data| {
-                    data.check().and_then(|()| visit(data)).map_err(|error| counted_from(error, at))
-                })?;
-                at += n;
-                Ok(())
-            })?;
-            if !more {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Whether wanted components are so faint that squares lose them.
-    fn is_faint(&self, axes: &Axes, wanted: usize) -> bool {
-        let first = axes.values.first().copied().unwrap_or(0.0);
-        axes.values.len() < wanted || axes.values.last().is_some_and(|last| *last < FAINT * first)
-    }
-
-    fn choose(&self, axes: &Axes, data: Weighted<'_>) -> Result<Choice> {
-        let n = axes.weight;
-        let mut values: Vec<f64> = axes.spectrum.iter().map(|v| v / n).collect();
-        if axes.is_whole {
-            // What is not there has no variance.
-            values.resize(values.len().max(axes.mean.len().min(axes.count - 1)), 0.0);
-        }
-        let spectrum = Spectrum {
-            values: &values,
-            n_samples: axes.count,
-            n_features: axes.mean.len(),
-            total: axes.trace / n,
-        };
-        let options = ChoiceOptions { seed: self.seed, scaled: self.standardize, ..self.choice.clone() };
-        choose::choose(&spectrum, data.rows, &options, &self.watch)
-    }
-
-    /// Leaves the components that were chosen.
-    fn keep_chosen(&self, axes: &mut Axes, choice: Option<&Choice>) {
-        if let Some(choice) = choice {
-            axes.truncate(choice.consensus);
-        }
-    }
-}
-
-/// Rows in messages are counted from the start of the piece; this says where it starts.
-fn counted_from(error: Error, first_row: usize) -> Error {
-    match error {
-        Error::Data { found, required, action } if first_row > 0 => {
-            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
-        }
-        other => other,
-    }
-}
-
-/// Takes the last column of rows as their weights, if it holds them.
-fn split_weights(
-    rows: AnyPoints<'_>,
-    weighted: bool,
-    visit: impl FnOnce(Weighted<'_>) -> Result<()>,
-) -> Result<()> {
-    if !weighted {
-        return visit(Weighted { rows, weights: None });
-    }
-    let d = rows.n_cols().saturating_sub(1);
-    let mut row = vec![0.0; d + 1];
-    let weights: Vec<f64> = (0..rows.n_rows())
-        .map(|i| {
-            rows.copy_row(i, &mut row);
-            row[d]
-        })
-        .collect();
-    let rows = match rows {
-        AnyPoints::F32(Points::Dense(x)) => AnyPoints::F32(Points::Dense(x.first_columns(d))),
-        AnyPoints::F64(Points::Dense(x)) => AnyPoints::F64(Points::Dense(x.first_columns(d))),
-        _ => {
-            return Err(Error::data(
-                "sparse rows with weights in their last column",
-                "weights of sparse rows are given beside them",
-                "Use fit_weighted",
-            ));
-        }
-    };
-    visit(Weighted { rows, weights: Some(&weights) })
 }

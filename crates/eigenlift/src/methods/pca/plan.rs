@@ -17,14 +17,18 @@ pub enum PcaRoute {
     Tsqr,
     /// Randomised block Krylov iteration, (P12): neither n × n nor d × d, a few readings, 4·n·d·b flops each.
     Krylov,
+    /// Frequent directions, (P13): a sketch of ℓ rows, one reading, about 12·n·d·ℓ flops, never d × d. Eigenvalues come with a
+    /// bound Δ and are not exact; taken only when it is asked for, or for a stream whose covariance is too large.
+    Directions,
 }
 
 impl PcaRoute {
-    const ALL: [(&'static str, PcaRoute); 4] = [
+    const ALL: [(&'static str, PcaRoute); 5] = [
         ("covariance", Self::Covariance),
         ("dual", Self::Dual),
         ("tsqr", Self::Tsqr),
         ("krylov", Self::Krylov),
+        ("directions", Self::Directions),
     ];
 
     /// Words that stand for routes.
@@ -46,7 +50,7 @@ impl std::str::FromStr for PcaRoute {
         Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, route)| *route).ok_or_else(|| {
             Error::setting(
                 format!("route \"{text}\""),
-                "it must be covariance, dual, tsqr or krylov",
+                "it must be covariance, dual, tsqr, krylov or directions",
                 "Leave it out to let the plan decide",
             )
         })
@@ -81,6 +85,9 @@ pub struct PcaPlan {
     pub planned_route: Option<PcaRoute>,
     /// Readings of the rows expected.
     pub expected_passes: usize,
+    /// ℓ: rows of the sketch, when the route makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch_rows: Option<usize>,
     /// Relative residual asked of an iteration.
     pub tolerance: f64,
     /// Seed of every random draw.
@@ -123,6 +130,10 @@ impl PcaPlan {
             PcaRoute::Krylov => {
                 format!("randomised block Krylov: passes over the rows, tolerance {:e}", self.tolerance)
             }
+            PcaRoute::Directions => format!(
+                "frequent directions: a sketch of {} rows, one reading, with a bound",
+                self.sketch_rows.unwrap_or(0)
+            ),
         }
     }
 }

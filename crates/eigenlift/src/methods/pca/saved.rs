@@ -1,9 +1,9 @@
 //! Principal components as a model file: which arrays they have and what they must satisfy.
 
 use super::choose::Choice;
-use super::whitening::{FittedWhitening, Triangular, WhiteningMethod, inverse_of_upper};
-use super::{FittedPca, PcaPlan};
-use crate::eigen::{Bounds, Certificate, Interval, SolveStats};
+use super::whitening::{FittedWhitening, Triangular, WhiteningMethod};
+use super::{FittedPca, PcaPlan, PcaRoute};
+use crate::eigen::{Bounds, Certificate, Grounds, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -214,7 +214,7 @@ fn build_whitening(file: &mut ModelReader<'_>) -> Result<FittedWhitening> {
         if (0..d).any(|i| back[(i, i)] <= 0.0 || back.row(i)[..i].iter().any(|x| *x != 0.0)) {
             return bad("a triangle that is none".into(), "it is upper, with a positive diagonal");
         }
-        Some(Triangular { forward: inverse_of_upper(&back), back })
+        Some(Triangular::from_inverse(back))
     } else {
         None
     };
@@ -244,6 +244,15 @@ fn check_record(header: &Header, record: &Record) -> Result<()> {
         return bad(
             format!("components {first} to {last} named as tied (counted from 0)"),
             "they must exist",
+        );
+    }
+    let sketched = record.bounds.grounds == Grounds::Sketch;
+    if sketched != (plan.route == PcaRoute::Directions)
+        || sketched && !record.bounds.slack.is_some_and(|slack| slack >= 0.0 && slack.is_finite())
+    {
+        return bad(
+            format!("the {} route with a bound Δ of {:?}", plan.route, record.bounds.slack),
+            "a sketch, and nothing else, has such a bound, and it is not negative",
         );
     }
     if record.bounds.n_certified > k {
@@ -293,7 +302,9 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
     if !(sums[0] > 0.0 && sums[1] > 0.0 && sums[2] >= 0.0) {
         return bad(format!("n, total and rounding are {sums:?}"), "they must be positive");
     }
-    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[k])?;
+    // A sketch has no residuals: no product was made.
+    let measured = if record.bounds.grounds == Grounds::Sketch { 0 } else { k };
+    let residuals: Vec<f64> = file.numbers(RESIDUALS, &[measured])?;
     let bounds: Vec<f64> = file.numbers(INTERVALS, &[k, 2])?;
     let intervals: Vec<Interval> =
         bounds.chunks_exact(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect();

@@ -35,6 +35,8 @@ pub(super) struct Request<'a> {
     pub(super) weighted: bool,
     /// Bytes that may be used.
     pub(super) bytes_allowed: u64,
+    /// The way to go and why, when it is not the plan that decides.
+    pub(super) route: Option<(PcaRoute, String)>,
     pub(super) settings: &'a Pca,
 }
 
@@ -77,6 +79,11 @@ impl Request<'_> {
                 let rows = self.rows_at_once();
                 d * (2 * basis + 4 * self.block() as u128) + rows * self.block() as u128 + chunk
             }
+            // The sketch, twice as high before it is cut, a copy of it, and what its singular vectors need.
+            PcaRoute::Directions => {
+                let rows = self.settings.sketch_size(self.n_features) as u128;
+                d * (12 * rows + 4 + k) + 64 * rows * rows + chunk
+            }
         };
         8 * numbers
     }
@@ -89,6 +96,7 @@ impl Request<'_> {
             PcaRoute::Dual => n * n * d + 4.0 * n * n * n,
             PcaRoute::Tsqr => 2.0 * n * d * n.min(d),
             PcaRoute::Krylov => PASSES * 4.0 * n * d * self.block() as f64,
+            PcaRoute::Directions => 12.0 * n * d * self.settings.sketch_size(self.n_features) as f64,
         }
     }
 
@@ -128,15 +136,23 @@ impl Request<'_> {
 /// Decides, gives reasons, and refuses what does not fit.
 pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan> {
     let settings = request.settings;
+    let names = settings.column_names.len();
+    if names != 0 && names != request.n_features {
+        return Err(Error::setting(
+            format!("{names} column names for {} columns", request.n_features),
+            "there must be one for each, or none",
+            "Give a name for each column",
+        ));
+    }
     let (allowed, why) = allowance(settings.memory_limit, engine);
-    let request = &Request { bytes_allowed: allowed, ..*request };
+    let request = &Request { bytes_allowed: allowed, route: request.route.clone(), ..*request };
     let mut reasons = vec![why];
     let fits = |route: PcaRoute| request.bytes(route) <= u128::from(allowed);
-    let route = match settings.route {
-        Some(route) => {
-            check_route(request, route)?;
-            reasons.push(format!("the {route} route was asked for"));
-            route
+    let route = match &request.route {
+        Some((route, why)) => {
+            check_route(request, *route)?;
+            reasons.push(why.clone());
+            *route
         }
         None => {
             let routes = request.routes();
@@ -164,7 +180,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
             format!("Allow {}, or use fewer columns", human_bytes(needed + needed / 10)),
         ));
     }
-    let again = settings.route.is_none()
+    let again = request.route.is_none()
         && matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
         && fits(PcaRoute::Tsqr)
         && !(request.sparse && request.n_features > FEW_COLUMNS);
@@ -181,10 +197,11 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         can_look_again: again,
         planned_route: None,
         expected_passes: match route {
-            PcaRoute::Covariance | PcaRoute::Tsqr => 1,
+            PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions => 1,
             PcaRoute::Dual => 3,
             PcaRoute::Krylov => PASSES as usize,
         },
+        sketch_rows: (route == PcaRoute::Directions).then(|| settings.sketch_size(request.n_features)),
         tolerance: settings.tolerance,
         seed: settings.seed,
         engine: engine.name(),
@@ -204,14 +221,46 @@ fn check_route(request: &Request<'_>, route: PcaRoute) -> Result<()> {
             "Leave the route to the plan, or allow more memory",
         ));
     }
-    if route == PcaRoute::Krylov && request.settings.n_components.is_none() {
+    let few = matches!(route, PcaRoute::Krylov | PcaRoute::Directions);
+    if few && request.settings.n_components.is_none() {
         return Err(Error::setting(
-            "the krylov route with a number of components that rules choose",
-            "the rules need all eigenvalues, which the iteration does not give",
+            format!("the {route} route with a number of components that rules choose"),
+            "the rules need all eigenvalues, which it does not give",
             "Give a number of components, or leave the route to the plan",
         ));
     }
+    let (rows, k) = (request.settings.sketch_size(request.n_features), request.k());
+    if route == PcaRoute::Directions && rows <= k {
+        return Err(Error::setting(
+            format!("a sketch of {rows} rows for {k} components"),
+            format!("it needs at least {}", k + 1),
+            format!("Use {}, or leave the number of sketch rows out", 4 * k),
+        ));
+    }
     Ok(())
+}
+
+/// The way of rows that are brought in pieces and cannot be read again: exact where the covariance fits, else by a sketch.
+pub(super) fn stream_route(request: &Request<'_>, engine: &dyn Engine) -> (PcaRoute, String) {
+    if let Some(route) = request.settings.route {
+        return (route, asked_for(route));
+    }
+    let (d, needed) = (request.n_features, request.bytes(PcaRoute::Covariance));
+    let allowed = u128::from(allowance(request.settings.memory_limit, engine).0);
+    if needed <= allowed {
+        return (PcaRoute::Covariance, format!("{d} columns are few enough for their covariance"));
+    }
+    let why = format!(
+        "the covariance of {d} columns needs {} and {} are allowed: a sketch stands for it, with a bound",
+        human_bytes(needed),
+        human_bytes(allowed)
+    );
+    (PcaRoute::Directions, why)
+}
+
+/// The reason for a route that was set.
+pub(super) fn asked_for(route: PcaRoute) -> String {
+    format!("the {route} route was asked for")
 }
 
 fn too_wide(request: &Request<'_>) -> Error {

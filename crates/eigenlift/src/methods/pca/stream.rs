@@ -1,11 +1,11 @@
 //! Principal components of rows that come in pieces, brought by the caller.
 
 use super::sums::{self, Weighted};
-use super::{FittedPca, Pca, PcaPlan, PcaRoute, axes, schedule};
+use super::{FittedPca, Pca, PcaRoute, axes, schedule};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::moments::{Partial, Triangle};
+use crate::moments::{Directions, Partial, Triangle};
 use std::sync::Arc;
 
 /// Sums of the rows so far.
@@ -13,11 +13,14 @@ use std::sync::Arc;
 enum Sums {
     Covariance(Partial),
     Triangle(Triangle),
+    Directions(Directions),
 }
 
 /// Principal components of rows that come in pieces. The result is that of all rows at once, whatever the pieces.
 ///
-/// Parts that were made on different machines merge; rows can be taken out again.
+/// Parts that were made on different machines merge; rows can be taken out again. When the covariance of the columns does not
+/// fit into the memory allowed, a sketch takes its place, [`PcaRoute::Directions`]: its result depends on the pieces, and its
+/// certificate bounds by how much, (P13).
 ///
 /// ```
 /// use eigenlift::{data, methods::Pca};
@@ -38,6 +41,7 @@ pub struct PcaStream {
     n_features: usize,
     sums: Sums,
     engine: Arc<dyn Engine>,
+    route: (PcaRoute, String),
     weighted: bool,
     single: bool,
 }
@@ -52,49 +56,41 @@ impl PcaStream {
                 "Give a number of components, or use fit or fit_source",
             ));
         }
-        let sums = match settings.route {
-            None | Some(PcaRoute::Covariance) => Sums::Covariance(Partial::empty(n_features)),
-            Some(PcaRoute::Tsqr) => Sums::Triangle(Triangle::empty(n_features)),
-            Some(route) => {
-                return Err(Error::setting(
-                    format!("the {route} route for rows that come in pieces"),
-                    "it must be covariance or tsqr",
-                    "Leave it out",
-                ));
-            }
-        };
+        if let Some(route) = settings.route.filter(|r| matches!(r, PcaRoute::Dual | PcaRoute::Krylov)) {
+            return Err(Error::setting(
+                format!("the {route} route for rows that come in pieces"),
+                "it must be covariance, tsqr or directions",
+                "Leave it out",
+            ));
+        }
         let engine = settings.running_engine()?;
-        let stream = Self { settings, n_features, sums, engine, weighted: false, single: true };
-        stream.plan(&stream.with_route())?;
-        Ok(stream)
-    }
-
-    /// The settings, with the route that the sums go.
-    fn with_route(&self) -> Pca {
-        let route = match self.sums {
-            Sums::Covariance(_) => PcaRoute::Covariance,
-            Sums::Triangle(_) => PcaRoute::Tsqr,
-        };
-        self.settings.clone().route(route)
-    }
-
-    fn plan(&self, settings: &Pca) -> Result<PcaPlan> {
         let request = schedule::Request {
-            n_samples: self.count() as usize,
-            n_features: self.n_features,
-            precision: if self.single && self.count() > 0 { "f32" } else { "f64" },
+            // Why: sums of more rows need no more than those of as many rows as columns.
+            n_samples: n_features,
+            n_features,
+            precision: "f64",
             in_memory: false,
             sparse: false,
-            weighted: self.weighted,
+            weighted: false,
             bytes_allowed: 0,
-            settings,
+            route: None,
+            settings: &settings,
         };
-        schedule::plan(&request, &*self.engine)
+        let route = schedule::stream_route(&request, &*engine);
+        schedule::plan(&schedule::Request { route: Some(route.clone()), ..request }, &*engine)?;
+        let sums = match route.0 {
+            PcaRoute::Tsqr => Sums::Triangle(Triangle::empty(n_features)),
+            PcaRoute::Directions => {
+                Sums::Directions(Directions::empty(n_features, settings.sketch_size(n_features)))
+            }
+            _ => Sums::Covariance(Partial::empty(n_features)),
+        };
+        Ok(Self { settings, n_features, sums, engine, route, weighted: false, single: true })
     }
 
     /// Adds rows.
     ///
-    /// Cost: n·d² flops; twice that by triangles.
+    /// Cost: n·d² flops; twice that by triangles; 12·n·d·ℓ by a sketch of ℓ rows.
     ///
     /// # Errors
     /// Rows of another number of columns, entries that are not finite.
@@ -133,6 +129,11 @@ impl PcaStream {
             result = match sums {
                 Sums::Covariance(sum) => sums::moments(data, &watch).and_then(|part| sum.merge(&part)),
                 Sums::Triangle(sum) => sums::triangle(data, &watch).and_then(|part| sum.merge(&part)),
+                Sums::Directions(sum) => {
+                    // Why a copy: what is cancelled half way leaves no rows behind.
+                    let mut next = sum.clone();
+                    sums::add_to_directions(&mut next, data, &watch).map(|()| *sum = next)
+                }
             };
         });
         result?;
@@ -146,15 +147,21 @@ impl PcaStream {
     /// # Errors
     /// When the parts have other columns, or went other routes.
     pub fn merge(&mut self, other: &PcaStream) -> Result<()> {
+        let engine = self.engine.clone();
+        let mut result = Ok(());
         match (&mut self.sums, &other.sums) {
-            (Sums::Covariance(sum), Sums::Covariance(part)) => sum.merge(part),
-            (Sums::Triangle(sum), Sums::Triangle(part)) => sum.merge(part),
-            _ => Err(Error::setting(
-                "parts of two routes",
-                "both must be made by covariance, or both by tsqr",
-                "Give both parts the same route",
-            )),
-        }?;
+            (Sums::Covariance(sum), Sums::Covariance(part)) => engine.run(&mut || result = sum.merge(part)),
+            (Sums::Triangle(sum), Sums::Triangle(part)) => engine.run(&mut || result = sum.merge(part)),
+            (Sums::Directions(sum), Sums::Directions(part)) => engine.run(&mut || result = sum.merge(part)),
+            _ => {
+                return Err(Error::setting(
+                    "parts of two routes",
+                    "both must be made by covariance, both by tsqr, or both by directions",
+                    "Give both parts the same route",
+                ));
+            }
+        }
+        result?;
         self.weighted |= other.weighted;
         self.single &= other.single;
         Ok(())
@@ -164,13 +171,14 @@ impl PcaStream {
     ///
     /// # Errors
     /// Rows of another number of columns, more rows than were added, rows that hold nearly all variance, or a stream by
-    /// triangles, from which nothing can be taken out.
+    /// triangles or by a sketch, from which nothing can be taken out.
     pub fn remove<'a>(&mut self, rows: impl Into<AnyPoints<'a>>) -> Result<()> {
         let data = Weighted { rows: rows.into(), weights: None };
         self.check_rows(data)?;
         let Sums::Covariance(sum) = &mut self.sums else {
+            let what = if self.route.0 == PcaRoute::Directions { "sketch" } else { "triangle" };
             return Err(Error::setting(
-                "rows to take out of a triangle",
+                format!("rows to take out of a {what}"),
                 "only sums by covariance can be reversed",
                 "Use the covariance route, or fit the remaining rows anew",
             ));
@@ -185,6 +193,7 @@ impl PcaStream {
         match &self.sums {
             Sums::Covariance(sum) => sum.count(),
             Sums::Triangle(sum) => sum.count(),
+            Sums::Directions(sum) => sum.count(),
         }
     }
 
@@ -193,8 +202,19 @@ impl PcaStream {
     /// # Errors
     /// As [`Pca::fit`].
     pub fn finish(&self) -> Result<FittedPca> {
-        let settings = self.with_route();
-        let mut plan = self.plan(&settings)?;
+        let settings = &self.settings;
+        let request = schedule::Request {
+            n_samples: self.count() as usize,
+            n_features: self.n_features,
+            precision: if self.single && self.count() > 0 { "f32" } else { "f64" },
+            in_memory: false,
+            sparse: false,
+            weighted: self.weighted,
+            bytes_allowed: 0,
+            route: Some(self.route.clone()),
+            settings,
+        };
+        let mut plan = schedule::plan(&request, &*self.engine)?;
         plan.reasons.push("rows came in pieces".into());
         let (k, scaled) = (settings.wanted(self.n_features), settings.standardize);
         let mut result = Err(Error::Cancelled);
@@ -202,8 +222,20 @@ impl PcaStream {
             result = match &self.sums {
                 Sums::Covariance(sum) => axes::of_covariance(sum, k, scaled, &settings.watch),
                 Sums::Triangle(sum) => axes::of_triangle(sum, k, scaled),
+                Sums::Directions(sum) => axes::of_directions(sum, k, scaled),
             };
         });
-        FittedPca::new(&settings, result?, (plan, None), self.engine.clone())
+        let axes = result?;
+        let wanted = k.min((self.count() as usize).saturating_sub(1));
+        let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, wanted);
+        let mut model = FittedPca::new(settings, axes, (plan, None), self.engine.clone());
+        if faint {
+            model.warnings.push(
+                "components that were asked for are so faint beside the first that sums of squares lose their digits; \
+                 a stream by the route tsqr keeps them"
+                    .into(),
+            );
+        }
+        Ok(model)
     }
 }

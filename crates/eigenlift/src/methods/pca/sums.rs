@@ -3,7 +3,7 @@
 use crate::data::{AnyPoints, CsrRef, Points};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::moments::{Absorber, Partial, Triangle};
+use crate::moments::{Absorber, Directions, Partial, Triangle};
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
@@ -119,6 +119,16 @@ impl Weighted<'_> {
 /// Whether all numbers are.
 pub(crate) fn all_finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
+}
+
+/// Rows in messages are counted from the start of the piece; this says where it starts.
+pub(crate) fn counted_from(error: Error, first_row: usize) -> Error {
+    match error {
+        Error::Data { found, required, action } if first_row > 0 => {
+            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
+        }
+        other => other,
+    }
 }
 
 /// Count, mean and scatter of rows, (P1), (P2).
@@ -250,6 +260,20 @@ fn triangle_of(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
         }
     }
     Ok(sum)
+}
+
+/// Adds rows to a sketch, (P13).
+///
+/// Cost: about 12·n·d·ℓ flops; memory a piece of fewer than ℓ rows.
+pub(crate) fn add_to_directions(sum: &mut Directions, data: Weighted<'_>, watch: &Watch) -> Result<()> {
+    data.rows.check()?;
+    let (n, height) = (data.n_rows(), sum.piece_rows());
+    for from in (0..n).step_by(height) {
+        watch.step("sketch of rows", from, n)?;
+        let piece = data.part(from..from.saturating_add(height).min(n));
+        sum.add(piece.copy(), piece.weights)?;
+    }
+    Ok(())
 }
 
 /// Rows that are turned into a triangle at a time.
