@@ -167,17 +167,8 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
             percent(error)
         ));
     }
-    if bounds.grounds == Grounds::Residuals && bounds.n_certified < k {
-        let missed = bounds.missed.map_or(String::new(), |missed| {
-            format!(": an eigenvalue up to {missed:.4e} could have been missed, though nothing points to it")
-        });
-        lines.push(match bounds.n_certified {
-            0 => format!("none of the {k} is proved to be among the largest{missed}"),
-            1 => format!("the first of {k} is the largest beyond doubt{missed}"),
-            sure => format!("the first {sure} of {k} are the largest beyond doubt{missed}"),
-        });
-    } else if bounds.grounds == Grounds::Residuals {
-        lines.push(format!("all {k} are the largest beyond doubt"));
+    if bounds.grounds == Grounds::Residuals {
+        lines.push(beyond_doubt(&bounds, k));
     }
     if let Some(explained) = bounds.explained {
         lines.push(format!(
@@ -187,6 +178,24 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// How many of `k` components are proved to be the largest.
+pub(crate) fn beyond_doubt(bounds: &Bounds, k: usize) -> String {
+    let missed = bounds.missed.map_or(String::new(), |missed| {
+        format!(
+            ": an eigenvalue nλ up to {} could have been missed, though nothing points to it",
+            number(missed)
+        )
+    });
+    match (bounds.n_certified, k) {
+        (0, 1) => format!("it is not proved to be the largest{missed}"),
+        (1.., 1) => "it is the largest beyond doubt".into(),
+        (sure, _) if sure >= k => format!("all {k} are the largest beyond doubt"),
+        (0, _) => format!("none of the {k} is proved to be among the largest{missed}"),
+        (1, _) => format!("the first of {k} is the largest beyond doubt{missed}"),
+        (sure, _) => format!("the first {sure} of {k} are the largest beyond doubt{missed}"),
+    }
 }
 
 /// The table of components.

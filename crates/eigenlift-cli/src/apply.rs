@@ -3,13 +3,13 @@
 use crate::args::{ApplyArgs, ApplyOutputArgs, HeaderChoice, InputArgs, InverseArgs};
 use crate::exit::Failure;
 use crate::fit::warn_of_lost_text;
-use crate::input::DataAccount;
+use crate::input::{DataAccount, list};
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted, Written, score_names};
 use crate::rows::TableRows;
 use crate::saved;
 use crate::transform::{self, Seconds, each_piece};
-use crate::words::{Words, peak_memory, timed};
+use crate::words::{Words, counted, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
@@ -120,6 +120,18 @@ fn input_names(model: &dyn Fitted) -> Vec<String> {
     }
 }
 
+fn no_scores(have: &DataAccount, wanted: &[String]) -> Failure {
+    Failure::Input(format!(
+        "{}: {} of numbers{}; the way back needs the {} of the model ({}). \
+         Give a table that fit or transform wrote with this model.",
+        have.path.display(),
+        counted(have.columns, "column"),
+        if have.column_names.is_empty() { String::new() } else { format!(" ({})", list(&have.column_names)) },
+        counted(wanted.len(), "score"),
+        list(wanted)
+    ))
+}
+
 /// Rows from scores.
 pub(crate) fn run_inverse(args: &InverseArgs, session: &Session) -> Result<(), Failure> {
     let input = InputArgs {
@@ -136,7 +148,8 @@ pub(crate) fn run_inverse(args: &InverseArgs, session: &Session) -> Result<(), F
     // Refused before any row is read.
     fitted.invert(&Matrix::zeros(0, fitted.n_outputs()))?;
     let wanted = score_names(fitted.method(), fitted.n_outputs());
-    work.rows.match_columns(&wanted, fitted.n_outputs())?;
+    let matched = work.rows.match_columns(&wanted, wanted.len());
+    matched.map_err(|_| no_scores(&work.rows.account, &wanted))?;
     let names = input_names(work.model.fitted());
     work.run(names, session, |model, piece, _| model.fitted().invert(piece))
 }

@@ -340,7 +340,7 @@ pub(crate) struct InverseArgs {
     /// Model file written by fit
     #[arg(help_heading = NO_HEADING)]
     pub(crate) model: PathBuf,
-    /// Table of scores as transform writes them; other columns are carried along
+    /// Table of scores as fit and transform write them; columns of text are carried along
     #[arg(help_heading = NO_HEADING)]
     pub(crate) scores: PathBuf,
     #[command(flatten)]

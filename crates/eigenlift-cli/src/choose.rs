@@ -9,12 +9,15 @@ use crate::method::choice_options;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plot;
 use crate::rows::too_large;
-use crate::words::{Words, aligned, timed};
+use crate::words::{Words, aligned_with_text, counted, timed};
 use crate::{account, args::Precision};
-use eigenlift::methods::pca::choose::Choice;
+use eigenlift::methods::pca::choose::{self, Choice};
 use eigenlift::methods::{FittedPca, Pca};
 use eigenlift_plot::{Figure, Rule, choice};
 use serde::Serialize;
+
+/// The first rules go by what the user asks for; the others ask the data.
+const ASKED_OF_THE_USER: usize = 2;
 
 /// The account in the form that programs read; its keys stay.
 #[derive(Debug, Serialize)]
@@ -99,46 +102,27 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
 
 /// The rules, one line each, and what they agree on.
 pub(crate) fn choice_table(choice: &Choice) -> String {
-    let width = choice.rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0);
-    let rows: Vec<Vec<String>> = choice
-        .rules
-        .iter()
-        .map(|rule| {
-            let m = rule.n_components.map_or("–".into(), |m| m.to_string());
-            vec![format!("{:<width$}", rule.name), m, rule.note.clone()]
-        })
-        .collect();
-    let answered = choice.rules.iter().skip(2).filter(|rule| rule.n_components.is_some()).count();
-    let lines = aligned_left(&["rule", "components", "what it says"], &rows);
-    format!(
-        "{lines}\nconsensus: {} (the middle of the {answered} rules that ask the data; {} of them within 1 of it)",
-        if choice.consensus == 1 { "1 component".into() } else { format!("{} components", choice.consensus) },
-        choice.agreement
-    )
-}
-
-/// As [`aligned`], the last column to the left.
-fn aligned_left(heading: &[&str], rows: &[Vec<String>]) -> String {
-    let width = rows.iter().filter_map(|row| row.last()).map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let padded: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            let mut row = row.clone();
-            if let Some(last) = row.last_mut() {
-                *last = format!("{last:<width$}");
-            }
-            row
-        })
-        .collect();
-    let mut names: Vec<String> = heading.iter().map(|name| (*name).to_string()).collect();
-    if let Some(last) = names.last_mut() {
-        *last = format!("{last:<width$}");
-    }
-    if let (Some(first), Some(row)) = (names.first_mut(), padded.first()) {
-        *first = format!("{first:<width$}", width = row[0].chars().count());
-    }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    aligned(&names, &padded).lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    let row = |rule: &choose::Rule| {
+        let m = rule.n_components.map_or("–".into(), |m| m.to_string());
+        vec![rule.name.to_string(), m, rule.note.clone()]
+    };
+    let rows: Vec<Vec<String>> = choice.rules.iter().map(row).collect();
+    let lines = aligned_with_text(&["rule", "components", "what it says"], &rows, &[0, 2]);
+    let mut answers: Vec<usize> =
+        choice.rules.iter().skip(ASKED_OF_THE_USER).filter_map(|rule| rule.n_components).collect();
+    answers.sort_unstable();
+    let grounds = match answers.len() {
+        0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
+        1 => "at least 1; a single rule that asks the data has an answer".to_string(),
+        n if answers[(n - 1) / 2] == 0 => {
+            format!("the least; the middle of the {n} rules that ask the data says none")
+        }
+        n => format!(
+            "the middle of the {n} rules that ask the data; {} of them within 1 of it",
+            choice.agreement
+        ),
+    };
+    format!("{lines}\nconsensus: {} ({grounds})", counted(choice.consensus, "component"))
 }
 
 /// J(m) for all m that are known.

@@ -35,7 +35,9 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Checks what was asked for, fits, writes, accounts.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        outputs::check_standard_output(self.output.speech.json, self.output.out.as_deref())?;
+        let out = self.output.out.as_deref();
+        outputs::check_standard_output(self.json(), out)?;
+        outputs::check_second_table("--loadings", self.json(), out, self.loadings)?;
         let inputs: Vec<&Path> =
             std::iter::once(self.input.data.as_path()).chain(self.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;
@@ -69,6 +71,7 @@ impl Job<'_> {
         let plots: Vec<PlotKind> = self.output.plot.iter().map(|plot| plot.kind).collect();
         self.method.check(data, &plots)?;
         warn_of_lost_text(self.output.out.as_deref(), carried, self.words());
+        warn_of_lost_text(self.loadings, &["column".into()], self.words());
         Ok(())
     }
 
@@ -238,7 +241,11 @@ fn sample_scores(
 pub(crate) fn warn_of_lost_text(out: Option<&Path>, carried: &[String], words: Words) {
     let npy = out.and_then(Path::extension).is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
     if npy && !carried.is_empty() {
-        words.note("NPY holds numbers alone: the target and the columns of text are not written; NPZ and Parquet hold them");
+        words.note(format_args!(
+            "NPY holds numbers alone: {} {} not written; NPZ and Parquet hold text",
+            carried.join(", "),
+            if carried.len() == 1 { "is" } else { "are" }
+        ));
     }
 }
 

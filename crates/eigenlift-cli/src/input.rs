@@ -78,24 +78,10 @@ impl Input {
         Ok(Self::from_table(&args.data, table?, seconds))
     }
 
-    /// Reads a sparse matrix, which has numbers alone.
     fn read_sparse(args: &InputArgs) -> Result<Self, Failure> {
-        if args.target.is_some() || args.columns.is_some() {
-            return Err(Failure::usage(
-                format!("--target or --columns of {}", args.data.display()),
-                "a sparse matrix has no labels and all its columns are data",
-                "Leave them out, or choose columns before it is saved",
-            ));
-        }
-        let (table, seconds) = timed(|| read_sparse(&args.data));
+        let (table, seconds) = timed(|| sparse_table(args));
         let table = table?;
-        let account = DataAccount {
-            path: args.data.clone(),
-            rows: table.n_rows,
-            columns: table.n_cols,
-            entries: table.values.len(),
-            ..DataAccount::default()
-        };
+        let account = DataAccount::of_sparse(&args.data, &table);
         Ok(Self { account, values: Vec::new(), sparse: Some(table), carried: Carried::default(), seconds })
     }
 
@@ -175,7 +161,30 @@ impl Input {
     }
 }
 
+/// Reads a sparse matrix, which has numbers alone.
+pub(crate) fn sparse_table(args: &InputArgs) -> Result<SparseTable, Failure> {
+    if args.target.is_some() || args.columns.is_some() {
+        return Err(Failure::usage(
+            format!("--target or --columns of {}", args.data.display()),
+            "a sparse matrix has no labels and all its columns are data",
+            "Leave them out, or choose columns before it is saved",
+        ));
+    }
+    Ok(read_sparse(&args.data)?)
+}
+
 impl DataAccount {
+    /// What is known of a sparse matrix.
+    pub(crate) fn of_sparse(path: &Path, table: &SparseTable) -> Self {
+        Self {
+            path: path.to_owned(),
+            rows: table.n_rows,
+            columns: table.n_cols,
+            entries: table.values.len(),
+            ..Self::default()
+        }
+    }
+
     /// Warns when the first line of a text table may have been data.
     pub(crate) fn note_header(&mut self, number_in_header: bool) {
         if number_in_header {
@@ -188,11 +197,22 @@ impl DataAccount {
 
     /// Takes the column of weights out of the data's; gives its place.
     pub(crate) fn take_weights(&mut self, name: &str) -> Result<usize, Failure> {
+        if self.column_names.is_empty() {
+            return Err(Failure::usage(
+                format!("--weights {name}: the columns of {} have no names", self.path.display()),
+                "weights are a column that is named",
+                "Leave --weights out, or give a table with names",
+            ));
+        }
         let Some(at) = self.column_names.iter().position(|other| other == name) else {
             return Err(Failure::usage(
                 format!("--weights {name}: {} has no data column of that name", self.path.display()),
                 &format!("its columns of numbers are {}", list(&self.column_names)),
-                "Give one of these names",
+                if self.target.as_deref() == Some(name) {
+                    "Give one of these names, or leave --target out"
+                } else {
+                    "Give one of these names; with --columns, the weights must be among them"
+                },
             ));
         };
         if self.columns < 2 {
@@ -351,7 +371,7 @@ fn constant_columns(table: &Table) -> Vec<String> {
 }
 
 /// The first names, and how many more there are.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     let shown = names[..names.len().min(SHOWN_NAMES)].join(", ");
     match names.len().checked_sub(SHOWN_NAMES) {
         Some(more) if more > 0 => format!("{shown} and {more} more"),

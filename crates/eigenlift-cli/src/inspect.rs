@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::method::{self, Model};
 use crate::outputs;
 use crate::saved;
-use crate::words::{aligned, indented};
+use crate::words::{aligned_with_text, indented};
 use eigenlift::model::{Header, read_header};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn text(header: &Header, model: &dyn Model) -> String {
         "{warnings}{}\n\n{}\n\n{}\n\nplan of the fit:\n{}",
         facts.join("\n"),
         model.words().join("\n"),
-        aligned(&["array", "type", "shape"], &arrays),
+        aligned_with_text(&["array", "type", "shape"], &arrays, &[0, 1, 2]),
         indented(&model.plan())
     )
 }

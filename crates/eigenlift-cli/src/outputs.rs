@@ -123,6 +123,24 @@ pub(crate) fn check_standard_output(json: bool, out: Option<&Path>) -> Result<()
     Ok(())
 }
 
+/// A table beside the scores cannot go to standard output when scores or the account go there.
+pub(crate) fn check_second_table(
+    flag: &str,
+    json: bool,
+    out: Option<&Path>,
+    second: Option<&Path>,
+) -> Result<(), Failure> {
+    let taken = if json { "--json" } else { "the table of scores" };
+    if second.is_some_and(is_standard) && (json || out.is_none_or(is_standard)) {
+        return Err(Failure::usage(
+            format!("{flag} - and {taken} both want standard output"),
+            "only one of them can have it",
+            &format!("Give {flag} a file name"),
+        ));
+    }
+    Ok(())
+}
+
 /// Where a table goes: standard output when nothing is said, nowhere when the account goes there.
 pub(crate) fn table_output(out: Option<&Path>, json: bool) -> Option<&Path> {
     match out {

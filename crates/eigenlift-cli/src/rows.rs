@@ -1,14 +1,18 @@
 //! A table that is read a piece at a time.
 
+mod supply;
+
+use supply::Supply;
+
 use crate::args::{InputArgs, MachineArgs};
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount, column_places, read_options};
+use crate::input::{Carried, DataAccount, column_places, read_options, sparse_table};
 use crate::outputs::is_standard;
 use eigenlift::data::{AnyPoints, RowSource};
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{Format, Missing, Table, TableError, TableStream, is_sparse};
+use eigenlift_io::{Format, Missing, TableError, TableStream, is_sparse};
 use std::path::Path;
 
 /// Share of the memory allowed that samples may take when they are read as a whole.
@@ -23,7 +27,7 @@ const PIECE_ROWS: usize = 8192;
 
 /// A table that is read a piece at a time, with what is carried beside its numbers.
 pub(crate) struct TableRows {
-    stream: TableStream,
+    supply: Supply,
     /// Columns of a row that are taken, in the order of the model.
     places: Option<Vec<usize>>,
     pub(crate) account: DataAccount,
@@ -51,6 +55,11 @@ pub(crate) struct Piece {
 impl TableRows {
     /// Opens the table that the command line names.
     pub(crate) fn open(args: &InputArgs) -> Result<Self, Failure> {
+        if is_sparse(&args.data) {
+            let table = sparse_table(args)?;
+            let account = DataAccount::of_sparse(&args.data, &table);
+            return Ok(Self::new(Supply::Sparse { table, at: 0 }, account, args.missing));
+        }
         let stream = TableStream::open(&args.data, &read_options(args))?;
         let mut account = DataAccount {
             path: args.data.clone(),
@@ -58,26 +67,24 @@ impl TableRows {
             columns: stream.names().len(),
             column_names: stream.names().to_vec(),
             set_aside: stream.text_names().to_vec(),
-            entries: 0,
             target: stream.target_name().map(str::to_owned),
-            weights: None,
-            dropped_rows: 0,
-            imputed_cells: 0,
-            ignored: Vec::new(),
-            constant_columns: Vec::new(),
-            warnings: Vec::new(),
+            ..DataAccount::default()
         };
         account.note_header(stream.number_in_header());
-        Ok(Self {
-            stream,
+        Ok(Self::new(Supply::Stream(Box::new(stream)), account, args.missing))
+    }
+
+    fn new(supply: Supply, account: DataAccount, missing: Missing) -> Self {
+        Self {
+            supply,
             places: None,
             account,
-            missing: args.missing,
+            missing,
             counted: None,
             single: false,
             weighted: false,
             same: Same::default(),
-        })
+        }
     }
 
     /// Gives rows in single precision from now on.
@@ -126,7 +133,7 @@ impl TableRows {
     /// Rows, where they are known without reading them all.
     pub(crate) fn rows_if_known(&self) -> Option<usize> {
         let sure = self.missing != Missing::Drop;
-        self.counted.or(self.stream.n_rows().filter(|_| sure))
+        self.counted.or(self.supply.n_rows().filter(|_| sure))
     }
 
     /// Rows that fit into one piece.
@@ -136,36 +143,30 @@ impl TableRows {
 
     /// The next rows.
     pub(crate) fn next_piece(&mut self, most_rows: usize) -> Result<Option<Piece>, TableError> {
-        let Some(table) = self.stream.next_chunk(most_rows)? else {
-            self.account.dropped_rows = self.stream.dropped_rows();
-            self.account.imputed_cells = self.stream.imputed_cells();
+        let Some(rows) = self.supply.next(most_rows)? else {
+            (self.account.dropped_rows, self.account.imputed_cells) = self.supply.treated();
             self.account.constant_columns = self.same.names(&self.account.column_names);
             return Ok(None);
         };
-        let Table { values, n_rows, text, target, .. } = table;
-        let width = self.stream.names().len();
+        let (values, n_rows) = (rows.values, rows.n_rows);
         let values = match &self.places {
             None => values,
-            Some(places) => {
-                values.chunks_exact(width.max(1)).flat_map(|row| places.iter().map(|j| row[*j])).collect()
-            }
+            Some(places) => values
+                .chunks_exact(self.supply.width().max(1))
+                .flat_map(|row| places.iter().map(|j| row[*j]))
+                .collect(),
         };
         let width = self.width();
         self.same.see(&values, width);
-        let rows = Matrix::from_vec(values, n_rows, width).unwrap_or_else(|_| Matrix::zeros(0, width));
-        Ok(Some(Piece { rows, carried: Carried { text, target } }))
+        let matrix = Matrix::from_vec(values, n_rows, width).unwrap_or_else(|_| Matrix::zeros(0, width));
+        Ok(Some(Piece { rows: matrix, carried: rows.carried }))
     }
 
     fn count(&mut self) -> Result<usize, TableError> {
         if let Some(n) = self.rows_if_known() {
             return Ok(n);
         }
-        self.stream.rewind()?;
-        let mut n = 0;
-        while let Some(chunk) = self.stream.next_chunk(self.piece_rows())? {
-            n += chunk.n_rows;
-            self.stream.recycle(chunk);
-        }
+        let n = self.supply.count(self.piece_rows())?;
         self.counted = Some(n);
         self.account.rows = n;
         Ok(n)
@@ -208,7 +209,7 @@ impl RowSource for TableRows {
     }
 
     fn rewind(&mut self) -> Result<(), Error> {
-        self.stream.rewind().map_err(failed)
+        self.supply.rewind().map_err(failed)
     }
 
     fn next_rows(

@@ -46,6 +46,14 @@ pub(crate) fn components(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A whole number that is not 0.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("a whole number of at least 1 is required".into()),
+    }
+}
+
 /// A number of components, or the rules that choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ComponentChoice {

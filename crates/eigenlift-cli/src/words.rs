@@ -64,15 +64,22 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 
 /// Rows of cells under a heading, columns aligned right, two blanks between them.
 pub(crate) fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
+    aligned_with_text(heading, rows, &[])
+}
+
+/// As [`aligned`], the columns at the places given aligned left, as text is read.
+pub(crate) fn aligned_with_text(heading: &[&str], rows: &[Vec<String>], text: &[usize]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let line = |cells: Vec<&str>| {
-        let padded: Vec<String> =
-            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        format!("  {}", padded.join("  "))
+        let pad = |(at, (cell, width)): (usize, (&&str, &usize))| {
+            if text.contains(&at) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        };
+        let padded: Vec<String> = cells.iter().zip(&widths).enumerate().map(pad).collect();
+        format!("  {}", padded.join("  ")).trim_end().to_string()
     };
     let mut lines = vec![line(heading.to_vec())];
     lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));

@@ -69,7 +69,7 @@ eigenvalues left out, and which columns drive each component. A table too large 
 time; the result is the same.
 
 Examples:
-  eigenlift fit pca iris.csv --target species --out scores.csv \\
+  eigenlift fit pca iris.csv --target species --out pcascores.csv \\
       --model pca.safetensors --plot scree=scree.svg
   eigenlift fit pca digits.csv --target digit -k auto --out scores.npy \\
       --plot choice=choice.png
@@ -116,12 +116,17 @@ SCORES have the columns that fit and transform write, pca1, pca2, ... or whiten1
 carried along. Models of kernel PCA have no inverse yet.
 
 Examples:
-  eigenlift inverse pca.safetensors pcascores.csv --out back.csv";
+  eigenlift inverse pca.safetensors pcascores.csv --out back.csv
+  eigenlift inverse pca.safetensors pcascores.csv | head -3";
 
 pub(super) const DENOISE: &str = "\
+The same as transform and inverse, one after the other: what the components leave out is taken away. The result has the \
+columns of the data; text and target are carried in front.
+
 Examples:
   eigenlift denoise pca.safetensors iris.csv --target species \\
-      --out smooth.csv";
+      --out smooth.csv
+  eigenlift denoise pca.safetensors iris.csv --json --quiet";
 
 pub(super) const SCORE: &str = "\
 t2 is the sum of squared scores over their variances: how far out a row lies along the components. spe is the squared error \
@@ -159,7 +164,8 @@ Examples:
 pub(super) const INSPECT: &str = "\
 Examples:
   eigenlift inspect iris.safetensors
-  eigenlift inspect iris.safetensors --json";
+  eigenlift inspect iris.safetensors --json
+  eigenlift inspect pca.safetensors";
 
 pub(super) const KERNEL: &str = "\
 Examples:

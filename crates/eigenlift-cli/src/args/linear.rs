@@ -31,10 +31,10 @@ pub(crate) struct WhitenArgs {
     #[arg(long, value_name = "HOW", default_value = "zca", value_parser = whitening())]
     pub(crate) method: WhiteningMethod,
     /// Added to every variance, so that faint directions are not blown up
-    #[arg(long, value_name = "X", default_value = "0", value_parser = values::not_negative)]
+    #[arg(long, value_name = "X", default_value = "0", value_parser = values::not_negative, allow_negative_numbers = true)]
     pub(crate) ridge: f64,
     /// Directions kept, those of largest variance; all with variance when not given
-    #[arg(short = 'k', long, value_name = "N", value_parser = values::components)]
+    #[arg(short = 'k', long, value_name = "N", value_parser = values::at_least_one)]
     pub(crate) components: Option<usize>,
     #[command(flatten)]
     pub(crate) linear: LinearArgs,
@@ -52,7 +52,7 @@ pub(crate) struct LinearArgs {
     #[arg(long, default_value = "auto", value_parser = route())]
     pub(crate) route: RouteChoice,
     /// Rows of the sketch of the directions route, more than components; 4 for each component and at least 100 when not given
-    #[arg(long, value_name = "N", value_parser = values::components)]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub(crate) sketch_rows: Option<usize>,
     /// Relative residual asked of the krylov route
     #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance)]
@@ -76,10 +76,10 @@ pub(crate) struct RuleArgs {
     #[arg(long, value_name = "SHARE", default_value = "0.9", value_parser = values::share_or_one)]
     pub(crate) explained: f64,
     /// Mean squared error J that may be left, in squared units of the data; 5 % of the variance when not given
-    #[arg(long, value_name = "J", value_parser = values::not_negative)]
+    #[arg(long, value_name = "J", value_parser = values::not_negative, allow_negative_numbers = true)]
     pub(crate) residual: Option<f64>,
     /// Permutations of parallel analysis
-    #[arg(long, value_name = "N", default_value = "50", value_parser = values::components)]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = values::at_least_one)]
     pub(crate) permutations: usize,
 }
 

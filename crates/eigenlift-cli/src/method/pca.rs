@@ -1,7 +1,7 @@
 //! Principal component analysis.
 
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
-use crate::account::{SHOWN_COMPONENTS, number};
+use crate::account::{SHOWN_COMPONENTS, beyond_doubt, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
 use crate::choose::{choice_figure, choice_table};
 use crate::exit::Failure;
@@ -11,7 +11,7 @@ use crate::plan::samples_bytes;
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::{ComponentChoice, PlotKind};
-use crate::words::aligned;
+use crate::words::{aligned, aligned_with_text, counted};
 use eigenlift::eigen::Grounds;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::choose::ChoiceOptions;
@@ -194,37 +194,27 @@ pub(super) fn component_table(model: &FittedPca, name: &str) -> String {
 
 /// What is proved about the components, and how they were found.
 pub(super) fn certainty(model: &FittedPca) -> String {
-    let (bounds, k) = (model.certificate().bounds, model.n_components());
-    let route = model.plan().route;
-    if let (Grounds::Sketch, Some(slack)) = (bounds.grounds, bounds.slack) {
+    let (certificate, k) = (model.certificate(), model.n_components());
+    if let (Grounds::Sketch, Some(slack)) = (certificate.bounds.grounds, certificate.bounds.slack) {
         return sketch_certainty(model, slack);
     }
-    let found = match route {
-        PcaRoute::Krylov => {
-            format!("{} passes over the rows", model.stats().passes)
-        }
-        _ => "all directions were computed, none can have been missed".into(),
+    let found = match (model.plan().route, model.stats().passes) {
+        (PcaRoute::Krylov, passes) => format!(
+            " (asked for: {:.0e}), {passes} pass{} over the rows",
+            model.plan().tolerance,
+            if passes == 1 { "" } else { "es" }
+        ),
+        _ => String::new(),
     };
-    let sure = match bounds.n_certified {
-        sure if sure >= k => format!("all {k} are the largest beyond doubt"),
-        sure => format!("{sure} of {k} are the largest beyond doubt"),
-    };
-    let how = if bounds.missed.is_some() || route != PcaRoute::Krylov { sure } else { found.clone() };
     let again = model.plan().planned_route.map_or(String::new(), |planned| {
+        let route = model.plan().route;
         format!("{planned} was planned, but wanted components are so faint beside the first that {route} took over\n")
     });
-    again
-        + &match route {
-            PcaRoute::Krylov => format!(
-                "certificate: worst relative residual {:.1e} (asked for: {:.0e}), {found}; {how}",
-                model.certificate().worst_residual(),
-                model.plan().tolerance
-            ),
-            _ => format!(
-                "certificate: worst relative residual {:.1e}; {how}",
-                model.certificate().worst_residual()
-            ),
-        }
+    format!(
+        "{again}certificate: worst relative residual {:.1e}{found}; {}",
+        certificate.worst_residual(),
+        beyond_doubt(&certificate.bounds, k)
+    )
 }
 
 /// What a sketch proves, (P13).
@@ -250,20 +240,24 @@ impl Told {
     fn identity(&self) -> String {
         let model = &self.model;
         let (k, left) = (model.n_components(), model.residual_error());
-        let sum = if model.is_whole() {
-            format!("the {} eigenvalues left out sum to {}", model.spectrum().len() - k, number(left))
-        } else if model.certificate().bounds.grounds == Grounds::Sketch {
-            format!("the total minus the eigenvalues of the sketch, {}, is an upper bound", number(left))
-        } else {
-            format!("the total minus the eigenvalues kept is {}", number(left))
+        let sketched = model.certificate().bounds.grounds == Grounds::Sketch;
+        let sum = match model.spectrum().len().saturating_sub(k) {
+            _ if !model.is_whole() && sketched => {
+                format!("the total minus the eigenvalues of the sketch, {}, is an upper bound", number(left))
+            }
+            _ if !model.is_whole() => format!("the total minus the eigenvalues kept is {}", number(left)),
+            0 => "no eigenvalue is left out".into(),
+            1 => format!("the eigenvalue left out is {}", number(left)),
+            more => format!("the {more} eigenvalues left out sum to {}", number(left)),
         };
+        let of = format!("put together from {}", counted(k, "component"));
         match self.measured {
             Some(measured) => format!(
-                "mean squared error of the rows put together from {k}: J = {}; {sum} (they differ by {:.1e} of the total)",
+                "mean squared error of the rows {of}: J = {}; {sum} (they differ by {:.1e} of the total)",
                 number(measured),
                 (measured - left).abs() / model.total_variance()
             ),
-            None => format!("mean squared error of rows put together from {k}: J = {}; {sum}", number(left)),
+            None => format!("mean squared error of rows {of}: J = {}; {sum}", number(left)),
         }
     }
 
@@ -288,7 +282,7 @@ impl Told {
                 vec![format!("pca{}", j + 1), top.join(", ")]
             })
             .collect();
-        aligned(&["component", "driven by (sign, share of the column)"], &rows)
+        aligned_with_text(&["component", "driven by (sign, share of the column)"], &rows, &[0, 1])
     }
 }
 

@@ -63,6 +63,9 @@ impl Folder {
             folder.run(&["data", name, "--out", file]).ok();
         }
         folder.run(&["fit", "kpca", "iris.csv", "--model", "iris.safetensors", "--json", "--quiet"]).ok();
+        let pca =
+            ["fit", "pca", "iris.csv", "--model", "pca.safetensors", "--out", "pcascores.csv", "--quiet"];
+        folder.run(&pca).ok();
         folder
     }
 
@@ -76,6 +79,34 @@ impl Folder {
 
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).expect("a file is there")
+    }
+
+    /// Runs a line of words with blanks between them.
+    pub(crate) fn say(&self, line: &str) -> Run {
+        self.run(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// The numbers of a CSV table, text columns left out.
+    pub(crate) fn numbers(&self, name: &str) -> Vec<Vec<f64>> {
+        table(&self.read(name)).1
+    }
+
+    /// Writes a table of numbers with names x1, x2, …
+    pub(crate) fn write_table(&self, name: &str, rows: &[Vec<f64>]) {
+        let names: Vec<String> = (1..=rows[0].len()).map(|j| format!("x{j}")).collect();
+        let lines = rows.iter().map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(","));
+        let text: Vec<String> = std::iter::once(names.join(",")).chain(lines).collect();
+        self.write(name, text.join("\n") + "\n");
+    }
+
+    /// Writes a table of numbers as NPY.
+    pub(crate) fn write_npy(&self, name: &str, n_cols: usize, values: &[f64]) {
+        let shape = (values.len() / n_cols, n_cols);
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape:?}, }}");
+        let mut bytes = b"\x93NUMPY\x01\x00v\x00".to_vec();
+        bytes.extend(format!("{header:<117}\n").as_bytes());
+        values.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+        self.write(name, bytes);
     }
 
     /// Names of all files, hidden ones too.
@@ -144,4 +175,36 @@ pub(crate) fn assert_close(found: &[Vec<f64>], expected: &[Vec<f64>], tolerance:
             assert!((x - y).abs() <= tolerance, "row {i}: {x} is not {y}");
         }
     }
+}
+
+/// A list of numbers in JSON.
+#[track_caller]
+pub(crate) fn list(value: &serde_json::Value) -> Vec<f64> {
+    value.as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number")).collect()
+}
+
+/// The covariance matrix of rows, divided by the sum of the weights.
+pub(crate) fn weighted_covariance(rows: &[Vec<f64>], weights: &[f64]) -> Vec<Vec<f64>> {
+    let (d, total) = (rows[0].len(), weights.iter().sum::<f64>());
+    let sum =
+        |f: &dyn Fn(&[f64]) -> f64| rows.iter().zip(weights).map(|(row, w)| w * f(row)).sum::<f64>() / total;
+    let mean: Vec<f64> = (0..d).map(|j| sum(&|row| row[j])).collect();
+    let entry = |a: usize, b: usize| sum(&|row| (row[a] - mean[a]) * (row[b] - mean[b]));
+    (0..d).map(|a| (0..d).map(|b| entry(a, b)).collect()).collect()
+}
+
+/// The covariance matrix of rows, divided by their number.
+pub(crate) fn covariance(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    weighted_covariance(rows, &vec![1.0; rows.len()])
+}
+
+/// A matrix with the numbers given on its diagonal and zeros beside them.
+pub(crate) fn diagonal(values: &[f64]) -> Vec<Vec<f64>> {
+    let k = values.len();
+    (0..k).map(|a| (0..k).map(|b| if a == b { values[a] } else { 0.0 }).collect()).collect()
+}
+
+/// The last columns of every row.
+pub(crate) fn last(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
+    rows.iter().map(|row| row[row.len() - columns..].to_vec()).collect()
 }

@@ -68,7 +68,7 @@ impl Known {
     fn refuse_unusable(&self) -> Result<()> {
         if self.count < 2 {
             return Err(Error::data(
-                format!("{} row(s)", self.count),
+                if self.count == 1 { "1 row".into() } else { "no row".to_string() },
                 "centring leaves nothing of fewer than 2 rows",
                 "Give more rows",
             ));

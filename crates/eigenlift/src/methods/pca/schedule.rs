@@ -51,6 +51,11 @@ impl Request<'_> {
         (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1).min(self.n_samples.max(1))
     }
 
+    /// Rows that are in hand at a time.
+    fn rows_at_once(&self) -> u128 {
+        (if self.in_memory { self.n_samples } else { self.chunk_rows() }) as u128
+    }
+
     /// Columns of a block of the iteration.
     fn block(&self) -> usize {
         2 * self.k().max(12)
@@ -64,13 +69,14 @@ impl Request<'_> {
             PcaRoute::Covariance => 7 * d * d + (2 * 4096).min(2 * n) * d + chunk,
             PcaRoute::Tsqr => {
                 let height = triangle_rows(self.n_features) as u128;
-                let held = (height.min(n) * d * 2).max(((32u128 << 20) * 2).min(n * d * 2));
+                let rows = self.rows_at_once();
+                let held = (height.min(rows) * d * 2).max(((32u128 << 20) * 2).min(rows * d * 2));
                 8 * d * d.min(n) + held + chunk
             }
             PcaRoute::Dual => (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k,
             PcaRoute::Krylov => {
                 let basis = basis_columns(self.n_features, self.k().min(self.n_features)) as u128;
-                let rows = if self.in_memory { n } else { self.chunk_rows() as u128 };
+                let rows = self.rows_at_once();
                 d * (2 * basis + 4 * self.block() as u128) + rows * self.block() as u128 + chunk
             }
             // The sketch, twice as high before it is cut, a copy of it, and what its singular vectors need.

@@ -233,6 +233,11 @@ pub struct FittedWhitening {
     turn: Option<Matrix<f64>>,
 }
 
+/// "1 direction", "2 directions".
+fn counted(n: usize) -> String {
+    if n == 1 { "1 direction".into() } else { format!("{n} directions") }
+}
+
 impl FittedWhitening {
     fn new(pca: FittedPca, method: WhiteningMethod, ridge: f64, all_directions: bool) -> Result<Self> {
         let mut pca = pca;
@@ -244,16 +249,13 @@ impl FittedWhitening {
         };
         let (rank, d) = (pca.n_components(), pca.n_features());
         if all_directions && rank < d {
-            let rest = d - rank;
-            pca.warnings.push(match (method, ridge > 0.0) {
-                (WhiteningMethod::Cholesky, _) => format!(
-                    "the rows have rank {rank} of {d}: the ridge alone whitens the other {rest} direction(s)"
-                ),
-                _ => format!(
-                    "the rows have rank {rank} of {d}: they are whitened in the {rank} direction(s) in which they vary, \
-                     the other {rest} are left out"
-                ),
-            });
+            let fate = match method {
+                WhiteningMethod::Cholesky => {
+                    format!("the ridge alone whitens the other {}", counted(d - rank))
+                }
+                _ => format!("they are whitened in the {} with variance alone", counted(rank)),
+            };
+            pca.warnings.push(format!("the rows have rank {rank} of {d}: {fate}"));
         }
         Ok(Self::assemble(pca, method, ridge, (triangular, all_directions)))
     }
@@ -328,18 +330,17 @@ impl FittedWhitening {
         } else {
             String::new()
         };
+        let (number, verb) = (counted(rank), if rank == 1 { "is" } else { "are" });
         let directions = if rank == d {
-            format!("all {d} directions are whitened")
+            format!("{}{number} {verb} whitened", if d == 1 { "its " } else { "all " })
         } else if self.triangular.is_some() {
             format!(
                 "rank {rank} of {d}: all directions are mapped, those without variance by the ridge alone"
             )
         } else if self.all_directions {
-            format!(
-                "rank {rank} of {d}: the {rank} directions with variance are whitened, the others left out"
-            )
+            format!("rank {rank} of {d}: the {number} with variance {verb} whitened, the others left out")
         } else {
-            format!("the {rank} directions of largest variance of {d} are whitened, the others left out")
+            format!("the {number} of largest variance of {d} {verb} whitened, the others left out")
         };
         format!("{directions}{ridge}")
     }

@@ -189,6 +189,15 @@ fn counted(m: usize, thing: &str, verb: &str) -> String {
     if m == 1 { format!("1 {thing} {verb}s") } else { format!("{m} {thing}s {verb}") }
 }
 
+/// Six digits, without an exponent where it can be read without.
+fn readable(x: f64) -> String {
+    if x != 0.0 && !(1e-4..1e9).contains(&x.abs()) {
+        return format!("{x:.5e}");
+    }
+    let before = if x.abs() >= 1.0 { x.abs().log10() as usize + 1 } else { 0 };
+    format!("{x:.*}", 6usize.saturating_sub(before))
+}
+
 fn ask_explained(spectrum: &Spectrum<'_>, share: f64) -> Answer {
     let asked = format!("{} % were asked for", 1e-6 * (1e8 * share).round());
     let held = |m: usize| match spectrum.total {
@@ -208,10 +217,11 @@ fn ask_residual(spectrum: &Spectrum<'_>, target: f64) -> Answer {
     let left = spectrum.residuals();
     let found = residual(spectrum, target);
     let m = found.unwrap_or(spectrum.values.len());
-    let leaving = format!("{} an error of {:.6e}", counted(m, "component", "leave"), left[m]);
+    let leaving = format!("{} an error of {}", counted(m, "component", "leave"), readable(left[m]));
+    let asked = format!("at most {} was asked for", readable(target));
     match found {
-        Some(_) => (found, format!("{leaving}; at most {target:.6e} was asked for")),
-        None => (None, format!("{leaving}, and no more are known; at most {target:.6e} was asked for")),
+        Some(_) => (found, format!("{leaving}; {asked}")),
+        None => (None, format!("{leaving}, and no more are known; {asked}")),
     }
 }
 
@@ -239,8 +249,9 @@ fn ask_threshold(spectrum: &Spectrum<'_>) -> (Option<f64>, Answer) {
     match gavish_donoho(spectrum) {
         Some((m, threshold)) => {
             let note = format!(
-                "{} above {threshold:.6e}, the best place to cut off white noise",
-                counted(m, "eigenvalue", "lie")
+                "{} above {}, the best place to cut off white noise",
+                counted(m, "eigenvalue", "lie"),
+                readable(threshold)
             );
             (Some(threshold), (Some(m), note))
         }
