@@ -136,7 +136,7 @@ fn no_scores(have: &DataAccount, wanted: &[String]) -> Failure {
 pub(crate) fn run_inverse(args: &InverseArgs, session: &Session) -> Result<(), Failure> {
     let input = InputArgs {
         data: args.scores.clone(),
-        target: None,
+        target: args.target.clone(),
         columns: None,
         missing: Missing::Error,
         format: None,

@@ -343,6 +343,9 @@ pub(crate) struct InverseArgs {
     /// Table of scores as fit and transform write them; columns of text are carried along
     #[arg(help_heading = NO_HEADING)]
     pub(crate) scores: PathBuf,
+    /// Label column beside the scores, by name or position: carried in front of the rows
+    #[arg(long, value_name = "COL", help_heading = "Input")]
+    pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) output: ApplyOutputArgs,
 }

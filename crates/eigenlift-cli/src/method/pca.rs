@@ -52,6 +52,18 @@ pub(super) fn apply(pca: Pca, args: &LinearArgs, data: &DataAccount, samples_byt
     pca
 }
 
+/// Refuses a size for a sketch that no route makes.
+pub(super) fn check_sketch(args: &LinearArgs) -> Result<(), Failure> {
+    match args.sketch_rows {
+        Some(rows) if args.route.0 != Some(PcaRoute::Directions) => Err(Failure::usage(
+            format!("--sketch-rows {rows} without --route directions"),
+            "only that route makes a sketch",
+            "Leave one out or add the other",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What the rules on the number of components go by.
 pub(crate) fn choice_options(args: &RuleArgs) -> ChoiceOptions {
     ChoiceOptions {
@@ -102,6 +114,7 @@ impl Method for PcaSettings<'_> {
     }
 
     fn check(&self, _: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
+        check_sketch(&self.0.linear)?;
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Choice])?;
         let auto = self.0.components == ComponentChoice::Auto;
         if plots.contains(&PlotKind::Choice) && !auto {

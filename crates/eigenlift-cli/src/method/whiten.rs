@@ -1,6 +1,6 @@
 //! Whitening.
 
-use super::pca::{apply, certainty, component_table, draw_scree};
+use super::pca::{apply, certainty, check_sketch, component_table, draw_scree};
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
 use crate::account::number;
 use crate::args::{Precision, WhitenArgs};
@@ -59,6 +59,7 @@ impl Method for WhitenSettings<'_> {
     }
 
     fn check(&self, _: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
+        check_sketch(&self.0.linear)?;
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Whitening])
     }
 

@@ -7,7 +7,7 @@ use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::model::read_header;
+use crate::model::{read_header, shown};
 use crate::progress::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -140,8 +140,12 @@ impl AnyModel {
         match read_header(path)?.method.as_str() {
             PCA => FittedPca::load(path).map(Self::Pca),
             WHITEN => FittedWhitening::load(path).map(|model| Self::Whitening(Box::new(model))),
-            // A method that nobody knows is refused there, by name.
-            _ => FittedKernelPca::load(path).map(Self::KernelPca),
+            KERNEL_PCA => FittedKernelPca::load(path).map(Self::KernelPca),
+            other => Err(Error::model(
+                format!("{}: a model of the method {}", path.display(), shown(other)),
+                format!("this version knows {KERNEL_PCA}, {PCA} and {WHITEN}"),
+                "Use a version of eigenlift that knows the method",
+            )),
         }
     }
 

@@ -115,7 +115,7 @@ impl Header {
         Err(Error::model(
             format!("a model of the method {}", shown(&self.method)),
             format!("here a model of the method {method} is read"),
-            format!("Give a {method} model, or use a version of eigenlift that knows the method"),
+            format!("Give a {method} model"),
         ))
     }
 

@@ -28,7 +28,7 @@ use sums::Weighted;
 
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
-/// Rows of a source that the rules on the number of components look at.
+/// Most rows of a source that the rules on the number of components look at.
 const SAMPLE_ROWS: usize = 10_000;
 
 /// Settings of principal component analysis. [`Pca::fit`] gives the model.
@@ -246,8 +246,11 @@ impl Pca {
         let mut choice = None;
         if self.n_components.is_none() {
             let n = axes.count;
+            // A quarter of the memory allowed may go to rows that the rules look at.
+            let most =
+                (plan.bytes_allowed / 4 / (8 * plan.n_features.max(1) as u64)).clamp(64, SAMPLE_ROWS as u64);
             let wanted = crate::random::Stream::new(self.seed, crate::random::Purpose::SampleRows)
-                .rows(n, SAMPLE_ROWS);
+                .rows(n, most as usize);
             let rows = crate::data::gather(source, &wanted, plan.chunk_rows)?;
             let mut found = Err(Error::Cancelled);
             engine.run(&mut || {
