@@ -72,6 +72,12 @@ impl<T: Real> Matrix<T> {
         Self { data, n_rows, n_cols }
     }
 
+    /// Another shape in the same memory as far as it reaches; what stands there is left over from before.
+    pub(crate) fn reshape(&mut self, n_rows: usize, n_cols: usize) {
+        self.data.resize(n_rows * n_cols, T::ZERO);
+        (self.n_rows, self.n_cols) = (n_rows, n_cols);
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
@@ -100,6 +106,11 @@ impl<T: Real> Matrix<T> {
     /// Row i.
     pub fn row(&self, i: usize) -> &[T] {
         &self.data[i * self.n_cols..(i + 1) * self.n_cols]
+    }
+
+    /// The first `n_cols` columns; without a copy when these are all.
+    pub(crate) fn into_first_columns(self, n_cols: usize) -> Self {
+        if n_cols >= self.n_cols { self } else { self.view().first_columns(n_cols).to_matrix() }
     }
 
     /// Column j, copied.

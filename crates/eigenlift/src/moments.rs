@@ -2,10 +2,12 @@
 
 mod absorber;
 mod directions;
+mod outer;
 mod triangle;
 
-pub(crate) use absorber::Absorber;
+pub(crate) use absorber::{Absorber, WideAbsorber};
 pub use directions::Directions;
+pub(crate) use outer::{add_outer_products, padded};
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};
@@ -77,6 +79,7 @@ impl Partial {
         }
     }
 
+    #[cfg(test)]
     /// Of rows that count as often as their weights say, (P1), (P2); the rows are overwritten.
     pub(crate) fn of_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -> Self {
         let (mean, weight) = center_weighted(rows, weights);

@@ -8,9 +8,11 @@ use crate::real::Real;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows and columns of a tile that one thread copies and centres at a time: 2 MiB.
-const TILE_ROWS: usize = 256;
-const TILE_COLUMNS: usize = 1024;
+/// Rows and columns of a tile that one thread copies and centres at a time: up to one MiB.
+const TILE_ROWS: usize = 128;
+const TILE_COLUMNS: usize = 512;
+/// Rows of a tile that is multiplied from the right: the other factor is moved once for each tile.
+const TALL_ROWS: usize = 256;
 /// Ranges of columns that sparse products are cut into. Why fixed: sums must not depend on the number of threads.
 const RANGES: usize = 8;
 
@@ -63,7 +65,19 @@ fn tile<T: Real>(
     rows: Range<usize>,
     columns: Range<usize>,
 ) -> Matrix<f64> {
-    let mut out = Matrix::zeros(rows.len(), columns.len());
+    let mut out = Matrix::default();
+    tile_into(&mut out, points, centre, (rows, columns));
+    out
+}
+
+/// As [`tile`], into memory that is used again.
+fn tile_into<T: Real>(
+    out: &mut Matrix<f64>,
+    points: Points<'_, T>,
+    centre: &[f64],
+    (rows, columns): (Range<usize>, Range<usize>),
+) {
+    out.reshape(rows.len(), columns.len());
     let mut view = out.view_mut();
     for (at, i) in rows.enumerate() {
         let into = view.row_mut(at);
@@ -82,7 +96,6 @@ fn tile<T: Real>(
             }
         }
     }
-    out
 }
 
 /// The entries of row i whose columns lie in the range.
@@ -105,19 +118,20 @@ fn centre_times(centre: &[f64], b: MatRef<'_, f64>) -> Vec<f64> {
 fn times<T: Real>(points: Points<'_, T>, centre: &[f64], b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
     let (n, d) = (points.n_rows(), points.n_cols());
     let shift = if let Points::Sparse(_) = points { centre_times(centre, b) } else { Vec::new() };
-    out.row_chunks(TILE_ROWS).into_par_iter().enumerate().for_each(|(piece, mut out)| {
-        let rows = piece * TILE_ROWS..((piece + 1) * TILE_ROWS).min(n);
+    let chunks = out.row_chunks(TALL_ROWS).into_par_iter().enumerate();
+    chunks.for_each_init(Matrix::default, |buffer, (piece, mut out)| {
+        let rows = piece * TALL_ROWS..((piece + 1) * TALL_ROWS).min(n);
         match points {
             Points::Dense(_) => {
                 for from in (0..d).step_by(TILE_COLUMNS) {
                     let columns = from..(from + TILE_COLUMNS).min(d);
                     let onto = if from == 0 { Onto::Replace } else { Onto::Add };
-                    let tile = tile(points, centre, rows.clone(), columns.clone());
+                    tile_into(buffer, points, centre, (rows.clone(), columns.clone()));
                     gemm(
                         out.reborrow(),
                         onto,
                         1.0,
-                        Factor::Plain(tile.view()),
+                        Factor::Plain(buffer.view()),
                         Factor::Plain(b.rows(columns)),
                     );
                 }
@@ -142,14 +156,15 @@ fn add_transposed<T: Real>(points: Points<'_, T>, centre: &[f64], y: MatRef<'_, 
     let sparse = matches!(points, Points::Sparse(_));
     let width = if sparse { d.div_ceil(RANGES).max(1) } else { TILE_COLUMNS.min(d.div_ceil(RANGES).max(64)) };
     let ones: Vec<f64> = if sparse { column_sums(y) } else { Vec::new() };
-    out.row_chunks(width).into_par_iter().enumerate().for_each(|(piece, mut out)| {
+    let chunks = out.row_chunks(width).into_par_iter().enumerate();
+    chunks.for_each_init(Matrix::default, |buffer, (piece, mut out)| {
         let columns = piece * width..((piece + 1) * width).min(d);
         match points {
             Points::Dense(_) => {
                 for from in (0..n).step_by(TILE_ROWS) {
                     let rows = from..(from + TILE_ROWS).min(n);
-                    let tile = tile(points, centre, rows.clone(), columns.clone());
-                    let (a, b) = (Factor::Transposed(tile.view()), Factor::Plain(y.rows(rows)));
+                    tile_into(buffer, points, centre, (rows.clone(), columns.clone()));
+                    let (a, b) = (Factor::Transposed(buffer.view()), Factor::Plain(y.rows(rows)));
                     gemm(out.reborrow(), Onto::Add, 1.0, a, b);
                 }
             }

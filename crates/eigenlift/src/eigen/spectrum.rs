@@ -96,12 +96,29 @@ impl Convergence {
 /// Turns each column so that its entry of largest magnitude is positive. Among magnitudes that are equal up to 1e-8 the
 /// first decides.
 pub fn fix_signs(vectors: &mut Matrix<f64>) {
-    let (n, k) = (vectors.n_rows(), vectors.n_cols());
-    for j in 0..k {
-        let largest = (0..n).map(|i| vectors[(i, j)].abs()).fold(0.0, f64::max);
-        let deciding = (0..n).find(|i| vectors[(*i, j)].abs() >= (1.0 - SIGN_TIE) * largest);
-        if deciding.is_some_and(|i| vectors[(i, j)] < 0.0) {
-            (0..n).for_each(|i| vectors[(i, j)] = -vectors[(i, j)]);
+    let k = vectors.n_cols();
+    if k == 0 {
+        return;
+    }
+    // Row by row, as the numbers lie in memory.
+    let mut largest = vec![0.0f64; k];
+    for row in vectors.as_slice().chunks_exact(k) {
+        largest.iter_mut().zip(row).for_each(|(l, x)| *l = l.max(x.abs()));
+    }
+    let mut signs = vec![0.0; k];
+    for row in vectors.as_slice().chunks_exact(k) {
+        for ((sign, x), largest) in signs.iter_mut().zip(row).zip(&largest) {
+            if *sign == 0.0 && x.abs() >= (1.0 - SIGN_TIE) * largest {
+                *sign = if *x < 0.0 { -1.0 } else { 1.0 };
+            }
+        }
+        if signs.iter().all(|sign| *sign != 0.0) {
+            break;
+        }
+    }
+    if signs.iter().any(|sign| *sign < 0.0) {
+        for row in vectors.as_mut_slice().chunks_exact_mut(k) {
+            row.iter_mut().zip(&signs).for_each(|(x, sign)| *x *= sign);
         }
     }
 }

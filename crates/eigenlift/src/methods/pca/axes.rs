@@ -112,7 +112,8 @@ impl Known {
         }
         pairs.values.truncate(rank);
         pairs.residuals.truncate(rank);
-        let mut vectors = pairs.vectors.view().first_columns(rank).to_matrix();
+        let found = pairs.vectors.n_cols();
+        let mut vectors = std::mem::take(&mut pairs.vectors).into_first_columns(rank);
         fix_signs(&mut vectors);
         let whole = Whole { trace: self.trace, squared_norm: square, valid: true };
         let certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
@@ -120,7 +121,7 @@ impl Known {
             Some(all) => all.iter().copied().take_while(|v| *v > threshold).collect(),
             None => pairs.values.clone(),
         };
-        let is_whole = pairs.all.is_some() || rank < pairs.vectors.n_cols();
+        let is_whole = pairs.all.is_some() || rank < found;
         Ok(Axes {
             count: self.count,
             weight: self.weight,

@@ -5,17 +5,19 @@ use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatRef, Matrix};
-use crate::moments::center_weighted;
+use crate::moments::{add_outer_products, center_weighted, padded};
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Columns of the rows that enter the Gram matrix at a time, and up to how many rows each panel has a sum of its own.
+/// Columns of the rows that enter the matrix at a time.
 const PANEL: usize = 512;
-const FEW_ROWS: usize = 512;
-/// Sums of panels, added in order. Why fixed: the result must not depend on the number of threads.
-const PANEL_SUMS: usize = 8;
+/// Up to so many rows columns are short vectors; so many of them are in hand at a time.
+const FEW_ROWS: usize = 256;
+const SHORT_PANEL: usize = 128;
+/// Shares of the columns that are summed side by side. Why fixed: the result must not depend on the number of threads.
+const SHARES: usize = 4;
 
 /// AAᵀ of the rows √w(x − x̄)ᵀD⁻¹, (P8), and the moments of the columns, in one reading.
 ///
@@ -25,7 +27,7 @@ pub(crate) fn gram(
     standardized: bool,
     watch: &Watch,
 ) -> Result<(Matrix<f64>, ColumnMoments)> {
-    let (n, d) = (data.n_rows(), data.n_cols());
+    let n = data.n_rows();
     if data.is_sparse() {
         let columns = column_moments(data)?;
         let gram = match data.rows {
@@ -35,46 +37,29 @@ pub(crate) fn gram(
         };
         return Ok((gram, columns));
     }
-    let panels = d.div_ceil(PANEL);
-    let panel = |p: usize| panel_of(data, p * PANEL..((p + 1) * PANEL).min(d), standardized);
-    let mut out = Matrix::zeros(n, n);
-    let mut moments = Vec::with_capacity(panels);
-    if n > FEW_ROWS {
-        for p in 0..panels {
-            watch.step("products of rows", p, panels)?;
-            let (tile, columns) = panel(p);
-            add_outer(&mut out, tile.view());
-            moments.push(columns);
-        }
-    } else {
-        watch.step("products of rows", 0, panels)?;
-        let share = panels.div_ceil(PANEL_SUMS).max(1);
-        let sums: Vec<(Matrix<f64>, Vec<ColumnMoments>)> = (0..panels.div_ceil(share))
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|part| {
-                let (mut out, mut moments) = (Matrix::zeros(n, n), Vec::new());
-                for p in part * share..((part + 1) * share).min(panels) {
-                    let (tile, columns) = panel(p);
-                    add_halves(&mut out, tile.view());
-                    moments.push(columns);
-                }
-                (out, moments)
-            })
-            .collect();
-        for (sum, part) in sums {
-            out.as_mut_slice().iter_mut().zip(sum.as_slice()).for_each(|(o, s)| *o += s);
-            moments.extend(part);
-        }
-    }
-    mirror(&mut out);
-    let columns = ColumnMoments {
-        count: n,
-        weight: data.weight(),
-        mean: moments.iter().flat_map(|m| m.mean.iter().copied()).collect(),
-        squares: moments.iter().flat_map(|m| m.squares.iter().copied()).collect(),
+    let (out, columns) = match data.rows {
+        AnyPoints::F32(Points::Dense(x)) if n <= FEW_ROWS => of_few(x, data.weights, standardized),
+        AnyPoints::F64(Points::Dense(x)) if n <= FEW_ROWS => of_few(x, data.weights, standardized),
+        _ => of_many(data, standardized, watch)?,
     };
     data.explain((out, columns), |(_, sum)| all_finite(&sum.mean) && all_finite(&sum.squares))
+}
+
+/// Many rows: panels of columns in turn, the products of each shared among threads.
+fn of_many(data: Weighted<'_>, standardized: bool, watch: &Watch) -> Result<(Matrix<f64>, ColumnMoments)> {
+    let (n, d) = (data.n_rows(), data.n_cols());
+    let mut out = Matrix::zeros(n, n);
+    let mut columns =
+        ColumnMoments { count: n, weight: data.weight(), mean: Vec::new(), squares: Vec::new() };
+    for from in (0..d).step_by(PANEL) {
+        watch.step("products of rows", from, d)?;
+        let (tile, part) = panel_of(data, from..(from + PANEL).min(d), standardized);
+        add_outer(&mut out, tile.view());
+        columns.mean.extend(part.mean);
+        columns.squares.extend(part.squares);
+    }
+    mirror(&mut out);
+    Ok((out, columns))
 }
 
 /// Some columns of √w(x − x̄)ᵀD⁻¹, all rows, and their moments.
@@ -95,6 +80,98 @@ fn panel_of(data: Weighted<'_>, columns: Range<usize>, standardized: bool) -> (M
         }
     }
     (tile, ColumnMoments { count: n, weight, mean, squares })
+}
+
+/// Few rows: each column is a short vector over rows, and the matrix a sum of their outer products.
+fn of_few<T: Real>(
+    x: MatRef<'_, T>,
+    weights: Option<&[f64]>,
+    standardized: bool,
+) -> (Matrix<f64>, ColumnMoments) {
+    let (n, d, width) = (x.n_rows(), x.n_cols(), padded(x.n_rows()));
+    let weight = weights.map_or(n as f64, |w| w.iter().sum());
+    let share = d.div_ceil(SHARES).next_multiple_of(SHORT_PANEL);
+    let parts: Vec<(Vec<f64>, Vec<(f64, f64)>)> = (0..d.div_ceil(share))
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|part| {
+            let (mut upper, mut moments) = (vec![0.0; width * width], Vec::with_capacity(share));
+            let mut buffer = vec![0.0; SHORT_PANEL * width];
+            let end = ((part + 1) * share).min(d);
+            for from in (part * share..end).step_by(SHORT_PANEL) {
+                let columns = from..(from + SHORT_PANEL).min(end);
+                let filled = &mut buffer[..columns.len() * width];
+                transpose(x, columns, filled, width);
+                for column in filled.chunks_exact_mut(width) {
+                    moments.push(center_column(&mut column[..n], weights, weight, standardized));
+                }
+                add_outer_products(&mut upper, filled, width);
+            }
+            (upper, moments)
+        })
+        .collect();
+    let mut out = Matrix::zeros(n, n);
+    let (mut mean, mut squares) = (Vec::with_capacity(d), Vec::with_capacity(d));
+    for (upper, moments) in parts {
+        for i in 0..n {
+            let sums = &upper[i * width..i * width + n];
+            out.view_mut().row_mut(i).iter_mut().zip(sums).for_each(|(o, s)| *o += s);
+        }
+        moments.iter().for_each(|(m, s)| {
+            mean.push(*m);
+            squares.push(*s);
+        });
+    }
+    mirror(&mut out);
+    (out, ColumnMoments { count: n, weight, mean, squares })
+}
+
+/// The sum of f over the numbers, in eight sums side by side, which the compiler turns into vectors.
+fn sum_of(numbers: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    let mut lanes = [0.0; 8];
+    let chunks = numbers.chunks_exact(8);
+    let rest: f64 = chunks.remainder().iter().map(|x| f(*x)).sum();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(s, x)| *s += f(*x));
+    }
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// Columns of x as rows of `out`, eight entries of each at a time: a line of the cache.
+fn transpose<T: Real>(x: MatRef<'_, T>, columns: Range<usize>, out: &mut [f64], width: usize) {
+    const LINE: usize = 8;
+    let n = x.n_rows();
+    for from in (0..n - n % LINE).step_by(LINE) {
+        let rows: [&[T]; LINE] = std::array::from_fn(|a| &x.row(from + a)[columns.clone()]);
+        for (j, column) in out.chunks_exact_mut(width).enumerate() {
+            column[from..from + LINE].iter_mut().zip(&rows).for_each(|(o, row)| *o = row[j].f64());
+        }
+    }
+    for i in n - n % LINE..n {
+        let row = &x.row(i)[columns.clone()];
+        out.chunks_exact_mut(width).zip(row).for_each(|(column, x)| column[i] = x.f64());
+    }
+}
+
+/// Centres a column, multiplies it with the roots of the weights, divides it by its deviation if asked. Gives mean and Σw(x − x̄)².
+fn center_column(column: &mut [f64], weights: Option<&[f64]>, weight: f64, standardized: bool) -> (f64, f64) {
+    let Some(first) = column.first().copied() else { return (0.0, 0.0) };
+    // Why differences: a constant column must come out as zero.
+    let sum: f64 = match weights {
+        None => sum_of(column, |x| x - first),
+        Some(weights) => column.iter().zip(weights).map(|(x, w)| w * (x - first)).sum(),
+    };
+    let mean = first + sum / weight.max(f64::MIN_POSITIVE);
+    match weights {
+        None => column.iter_mut().for_each(|x| *x -= mean),
+        Some(weights) => column.iter_mut().zip(weights).for_each(|(x, w)| *x = w.sqrt() * (*x - mean)),
+    }
+    let square = sum_of(column, |x| x * x);
+    if standardized {
+        let inverse = 1.0 / scales(&[mean], std::iter::once(square), weight)[0];
+        column.iter_mut().for_each(|x| *x *= inverse);
+    }
+    (mean, square)
 }
 
 /// √wᵢ√wⱼ(⟨xᵢ, xⱼ⟩ − ⟨xᵢ, x̄⟩ − ⟨xⱼ, x̄⟩ + ⟨x̄, x̄⟩), inner products with D⁻².
@@ -133,20 +210,6 @@ fn sparse_gram<T: Real>(
     });
     mirror(&mut out);
     out
-}
-
-/// Upper triangle of out ← out + TTᵀ, the corner below the diagonal left out, in the calling thread.
-fn add_halves(out: &mut Matrix<f64>, t: MatRef<'_, f64>) {
-    let n = t.n_rows();
-    let step = n.div_ceil(4).max(32);
-    for from in (0..n).step_by(step) {
-        let to = (from + step).min(n);
-        let rows = out.view_mut().row_chunks(step).into_iter().nth(from / step);
-        if let Some(rows) = rows {
-            let (a, b) = (Factor::Plain(t.rows(from..to)), Factor::Transposed(t.rows(from..n)));
-            gemm(rows.columns(from..n), Onto::Add, 1.0, a, b);
-        }
-    }
 }
 
 /// Upper triangle of out ← out + TTᵀ by strips of rows, shared among threads.

@@ -3,7 +3,7 @@
 use crate::data::{AnyPoints, CsrRef, Points};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::moments::{Absorber, Directions, Partial, Triangle};
+use crate::moments::{Absorber, Directions, Partial, Triangle, WideAbsorber};
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;
@@ -12,12 +12,13 @@ use std::ops::Range;
 /// Up to this many columns threads take rows; beyond, they share the columns of one product.
 const NARROW: usize = 256;
 /// Rows that are summed at a time.
-const NARROW_ROWS: usize = 512;
-const WIDE_ROWS: usize = 4096;
+const NARROW_ROWS: usize = 128;
+const WIDE_ROWS: usize = 2048;
 /// Tasks that the rows are cut into, and the most rows of one. Why fixed: sums must not depend on the number of threads.
 const TASKS: usize = 16;
 const LONGEST_TASK: usize = 16_384;
-/// Triangles that are made side by side.
+/// Least rows of a triangle, and triangles that are made side by side.
+const TRIANGLE_ROWS: usize = 1024;
 const GROUP: usize = 8;
 /// Bytes of copied rows in hand when triangles are made.
 const TRIANGLE_BYTES: usize = 256 << 20;
@@ -52,21 +53,27 @@ impl<'a> Weighted<'a> {
         Self { rows: self.rows.rows(rows.clone()), weights: self.weights.map(|w| &w[rows]) }
     }
 
-    /// A dense copy in double precision, in the calling thread.
+    /// A dense copy in double precision into the first columns, in the calling thread.
     fn copy_into(&self, out: &mut Matrix<f64>) {
-        let mut view = out.view_mut();
-        (0..self.n_rows()).for_each(|i| self.rows.copy_row(i, view.row_mut(i)));
+        let (mut view, d) = (out.view_mut(), self.n_cols());
+        (0..self.n_rows()).for_each(|i| self.rows.copy_row(i, &mut view.row_mut(i)[..d]));
     }
 
     /// A dense copy in double precision.
     fn copy(&self) -> Matrix<f64> {
-        let mut out = Matrix::zeros(self.n_rows(), self.n_cols());
+        let mut out = Matrix::default();
+        self.copy_shared(&mut out);
+        out
+    }
+
+    /// A dense copy into memory that is used again, shared among threads.
+    fn copy_shared(&self, out: &mut Matrix<f64>) {
+        out.reshape(self.n_rows(), self.n_cols());
         out.view_mut().row_chunks(NARROW_ROWS).into_par_iter().enumerate().for_each(|(piece, mut into)| {
             for at in 0..into.n_rows() {
                 self.rows.copy_row(piece * NARROW_ROWS + at, into.row_mut(at));
             }
         });
-        out
     }
 
     /// Refuses weights that cannot be, and rows without columns. Entries are looked at only when a sum over them is not finite:
@@ -150,12 +157,14 @@ fn moments_of(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
     let mut sum = Partial::empty(d);
     let part = |from: usize, height: usize| data.part(from..(from + height).min(n));
     if d > NARROW {
+        let (mut wide, mut buffer) = (WideAbsorber::new(d), Matrix::default());
         for from in (0..n).step_by(WIDE_ROWS) {
             watch.check()?;
             let piece = part(from, WIDE_ROWS);
-            sum.merge(&Partial::of_weighted(&mut piece.copy(), piece.weights))?;
+            piece.copy_shared(&mut buffer);
+            wide.absorb(&mut buffer, piece.weights);
         }
-        return Ok(sum);
+        return Ok(wide.finish());
     }
     // Pieces in turn within a task, tasks side by side: each has one buffer that stays in its processor's cache.
     let task = (n.div_ceil(TASKS)).next_multiple_of(NARROW_ROWS).clamp(NARROW_ROWS, LONGEST_TASK);
@@ -166,11 +175,12 @@ fn moments_of(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
             .into_par_iter()
             .with_max_len(1)
             .map(|start| {
-                let (mut sum, mut buffer) = (Absorber::new(d), Matrix::zeros(NARROW_ROWS.min(n), d));
+                let mut sum = Absorber::new(d);
+                let mut buffer = Matrix::zeros(0, sum.width());
                 for from in (start..(start + task).min(n)).step_by(NARROW_ROWS) {
                     let piece = part(from, NARROW_ROWS);
                     if buffer.n_rows() != piece.n_rows() {
-                        buffer = Matrix::zeros(piece.n_rows(), d);
+                        buffer = Matrix::zeros(piece.n_rows(), sum.width());
                     }
                     piece.copy_into(&mut buffer);
                     sum.absorb(&mut buffer, piece.weights);
@@ -278,7 +288,7 @@ pub(crate) fn add_to_directions(sum: &mut Directions, data: Weighted<'_>, watch:
 
 /// Rows that are turned into a triangle at a time.
 pub(crate) fn triangle_rows(d: usize) -> usize {
-    (4 * d).max(NARROW_ROWS)
+    (4 * d).max(TRIANGLE_ROWS)
 }
 
 /// Weight, mean and Σw(x − mean)² of each column.
