@@ -91,7 +91,7 @@ fn of_few<T: Real>(
     let (n, d, width) = (x.n_rows(), x.n_cols(), padded(x.n_rows()));
     let weight = weights.map_or(n as f64, |w| w.iter().sum());
     let share = d.div_ceil(SHARES).next_multiple_of(SHORT_PANEL);
-    let parts: Vec<(Vec<f64>, Vec<(f64, f64)>)> = (0..d.div_ceil(share))
+    let parts: Vec<_> = (0..d.div_ceil(share))
         .into_par_iter()
         .with_max_len(1)
         .map(|part| {
