@@ -36,8 +36,8 @@ fn assert_refused(x: &Matrix<f64>, part: &str) {
 
 #[test]
 fn too_few_rows_are_refused() {
-    assert_refused(&Matrix::from_fn(1, 3, |_, j| j as f64), "1 row(s); centring leaves nothing");
-    assert_refused(&Matrix::zeros(0, 3), "0 row(s); centring leaves nothing");
+    assert_refused(&Matrix::from_fn(1, 3, |_, j| j as f64), "1 row; centring leaves nothing");
+    assert_refused(&Matrix::zeros(0, 3), "no row; centring leaves nothing");
     for route in ROUTES {
         let message = by(route, 2).fit(Matrix::<f64>::zeros(3, 0)).unwrap_err().to_string();
         assert!(message.contains("rows without columns"), "{message}");

@@ -124,7 +124,7 @@ fn pieces_that_do_not_fit_are_refused_and_change_nothing() {
     }
     assert!(Pca::auto().stream(4).unwrap_err().to_string().contains("some of the rules need the rows"));
     let message = Pca::new(2).stream(4).unwrap().finish().unwrap_err().to_string();
-    assert!(message.contains("0 row(s)"), "{message}");
+    assert!(message.contains("no row"), "{message}");
 }
 
 #[test]

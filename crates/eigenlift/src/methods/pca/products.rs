@@ -88,7 +88,7 @@ fn of_few<T: Real>(
     weights: Option<&[f64]>,
     standardized: bool,
 ) -> (Matrix<f64>, ColumnMoments) {
-    let (n, d, width) = (x.n_rows(), x.n_cols(), padded(x.n_rows()));
+    let (n, d, width) = (x.n_rows(), x.n_cols(), padded(x.n_rows().max(1)));
     let weight = weights.map_or(n as f64, |w| w.iter().sum());
     let share = d.div_ceil(SHARES).next_multiple_of(SHORT_PANEL);
     let parts: Vec<_> = (0..d.div_ceil(share))
@@ -155,8 +155,9 @@ fn transpose<T: Real>(x: MatRef<'_, T>, columns: Range<usize>, out: &mut [f64], 
 
 /// Centres a column, multiplies it with the roots of the weights, divides it by its deviation if asked. Gives mean and Σw(x − x̄)².
 fn center_column(column: &mut [f64], weights: Option<&[f64]>, weight: f64, standardized: bool) -> (f64, f64) {
-    let Some(first) = column.first().copied() else { return (0.0, 0.0) };
-    // Why differences: a constant column must come out as zero.
+    // Why differences: a constant column must come out as zero. Why from the heaviest: others may not count at all.
+    let heaviest = weights.and_then(|w| (0..w.len()).max_by(|a, b| w[*a].total_cmp(&w[*b]))).unwrap_or(0);
+    let Some(first) = column.get(heaviest).copied() else { return (0.0, 0.0) };
     let sum: f64 = match weights {
         None => sum_of(column, |x| x - first),
         Some(weights) => column.iter().zip(weights).map(|(x, w)| w * (x - first)).sum(),

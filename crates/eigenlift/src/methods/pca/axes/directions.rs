@@ -59,7 +59,9 @@ pub(crate) fn of_directions(sum: &Directions, k: usize, standardized: bool) -> R
 /// A bound on ‖D⁻¹ED⁻¹‖ for E = M₂ − BᵀB with 0 ⪯ E ⪯ ΔI, whose diagonal eᵢ is known: the norm of a positive semi-definite matrix
 /// is at most the sum of those of its two diagonal blocks, so for any set S of columns, (P13),
 ///
-///     ‖D⁻¹ED⁻¹‖ ≤ Σ_{i∈S} eᵢ/sᵢ² + Δ/min_{i∉S} sᵢ².
+/// ```text
+/// ‖D⁻¹ED⁻¹‖ ≤ Σ_{i∈S} eᵢ/sᵢ² + Δ/min_{i∉S} sᵢ².
+/// ```
 ///
 /// The best S holds the columns of smallest spread, up to one of them. None of them gives Δ/min sᵢ², all of them the trace.
 ///
