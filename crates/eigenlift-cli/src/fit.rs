@@ -8,7 +8,7 @@ use crate::interrupt::Session;
 use crate::method::{self, Method, Model, Rows};
 use crate::outputs::{self, Kind, Wanted, Written, score_names};
 use crate::plot::{self, Shown};
-use crate::rows::{TableRows, too_large};
+use crate::rows::TableRows;
 use crate::saved;
 use crate::transform;
 use crate::values::PlotKind;
@@ -41,7 +41,7 @@ impl Job<'_> {
         let inputs: Vec<&Path> =
             std::iter::once(self.input.data.as_path()).chain(self.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;
-        match too_large(self.input, self.machine)? {
+        match method::in_pieces(self.method, self.input, self.machine)? {
             Some(rows) => self.fit_pieces(rows),
             None => self.fit_whole(),
         }
@@ -84,9 +84,15 @@ impl Job<'_> {
         input.account.note_constant_columns(words);
         self.check(&input.account, &input.carried.names())?;
         let rows = Rows { samples: input.take_samples(self.method.precision())?, weights };
-        let (model, scores, mut seconds) = self.session.watched(self.output.speech.quiet, |watch| {
+        let quiet = self.output.speech.quiet;
+        let plan = self.session.watched(quiet, |watch| Ok(self.method.plan(&input.account, &rows, watch)))?;
+        if let Some(pieces) = method::pieces_instead(self.method, self.input, &plan)? {
+            drop(rows);
+            return self.fit_pieces(pieces);
+        }
+        let plan = plan?;
+        let (model, scores, mut seconds) = self.session.watched(quiet, |watch| {
             if !self.json() {
-                let plan = self.method.plan(&input.account, &rows, watch)?;
                 words.say(format_args!("plan:\n{}", indented(&plan.text)));
             }
             let (model, fit) = timed(|| self.method.fit(&input.account, &rows, watch));
@@ -110,8 +116,7 @@ impl Job<'_> {
     /// The table is read a piece at a time, and once more for the scores.
     fn fit_pieces(&self, rows: TableRows) -> Result<(), Failure> {
         let (words, quiet) = (self.words(), self.output.speech.quiet);
-        let mut rows = rows.in_single_precision(self.method.precision().is_single());
-        rows.take_weights(self.method.weights())?;
+        let mut rows = rows;
         self.check(&rows.account, &rows.carried_names())?;
         words.note("the table is too large for the memory allowed: it is read a piece at a time");
         let (model, fit) = self.session.watched(quiet, |watch| {

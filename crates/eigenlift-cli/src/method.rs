@@ -8,17 +8,20 @@ pub(crate) use kpca::KernelPcaSettings;
 pub(crate) use pca::{PcaSettings, choice_options};
 pub(crate) use whiten::WhitenSettings;
 
-use crate::args::Precision;
+use crate::args::{InputArgs, MachineArgs, Precision};
 use crate::exit::Failure;
 use crate::input::DataAccount;
+use crate::outputs;
 use crate::plot::Shown;
-use crate::rows::TableRows;
+use crate::rows::{TableRows, too_large};
 use crate::values::PlotKind;
 use crate::words::Words;
 use eigenlift::data::AnySamples;
+use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::Watch;
+use eigenlift_io::is_sparse;
 use eigenlift_plot::Figure;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -56,6 +59,10 @@ pub(crate) trait Method {
     /// Column that holds weights.
     fn weights(&self) -> Option<&str> {
         None
+    }
+    /// Whether rows in memory and in pieces give the same, so that the one may stand for the other.
+    fn either_way(&self) -> bool {
+        false
     }
     /// Most numbers that can come out for a row of the table.
     fn most_outputs(&self, data: &DataAccount) -> usize;
@@ -99,6 +106,51 @@ pub(crate) trait Model {
             "Leave it out",
         ))
     }
+}
+
+/// The table as rows to be read in pieces, when it is too large for the memory allowed and would not fit as a whole all the same.
+pub(crate) fn in_pieces(
+    method: &dyn Method,
+    input: &InputArgs,
+    machine: &MachineArgs,
+) -> Result<Option<TableRows>, Failure> {
+    let Some(rows) = too_large(input, machine)? else { return Ok(None) };
+    let mut rows = prepared(method, rows)?;
+    let Some(memory) = machine.memory.filter(|_| method.either_way()) else { return Ok(Some(rows)) };
+    let number = if method.precision().is_single() { 4 } else { 8 };
+    let whole = rows.account.rows as u64 * rows.account.columns as u64 * number;
+    let refused = whole < memory && is_memory(&method.plan_source(&mut rows, &Watch::default()).err());
+    Ok(if refused { None } else { Some(rows) })
+}
+
+/// The table in pieces after all, when it does not fit as a whole.
+pub(crate) fn pieces_instead(
+    method: &dyn Method,
+    input: &InputArgs,
+    planned: &Result<PlanWords, Failure>,
+) -> Result<Option<TableRows>, Failure> {
+    let again = method.either_way()
+        && planned.as_ref().is_err_and(|failure| is_memory(&Some(failure)))
+        && !outputs::is_standard(&input.data)
+        && !is_sparse(&input.data);
+    if !again {
+        return Ok(None);
+    }
+    let mut rows = prepared(method, TableRows::open(input)?)?;
+    // What fits neither way is told for the whole table.
+    let refused = is_memory(&method.plan_source(&mut rows, &Watch::default()).err());
+    Ok(if refused { None } else { Some(rows) })
+}
+
+fn is_memory(failure: &Option<impl std::borrow::Borrow<Failure>>) -> bool {
+    matches!(failure.as_ref().map(std::borrow::Borrow::borrow), Some(Failure::Library(Error::Memory { .. })))
+}
+
+/// Rows in the precision of the method, weights behind the data.
+fn prepared(method: &dyn Method, rows: TableRows) -> Result<TableRows, Failure> {
+    let mut rows = rows.in_single_precision(method.precision().is_single());
+    rows.take_weights(method.weights())?;
+    Ok(rows)
 }
 
 /// A model of any method, as it came from a file.

@@ -4,9 +4,9 @@ use crate::args::{InputArgs, MachineArgs, Precision, SpeechArgs};
 use crate::exit::Failure;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
-use crate::method::{Method, Rows};
+use crate::method::{self, Method, Rows};
 use crate::outputs;
-use crate::rows::too_large;
+use crate::rows::TableRows;
 use crate::words::Words;
 
 /// Reads the table, decides, prints the plan.
@@ -17,22 +17,26 @@ pub(crate) fn run(
     session: &Session,
 ) -> Result<(), Failure> {
     let words = Words::new(speech.quiet);
-    let plan = match too_large(input, machine)? {
-        Some(rows) => {
-            let mut rows = rows.in_single_precision(method.precision().is_single());
-            rows.take_weights(method.weights())?;
-            rows.account.say(words);
-            method.check(&rows.account, &[])?;
-            session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))?
-        }
+    let of_pieces = |mut rows: TableRows| {
+        rows.account.say(words);
+        method.check(&rows.account, &[])?;
+        session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))
+    };
+    let plan = match method::in_pieces(method, input, machine)? {
+        Some(rows) => of_pieces(rows)?,
         None => {
-            let mut input = Input::read(input)?;
-            let weights = input.take_weights(method.weights())?;
-            input.account.say(words);
-            input.account.note_constant_columns(words);
-            method.check(&input.account, &[])?;
-            let rows = Rows { samples: input.take_samples(method.precision())?, weights };
-            session.watched(speech.quiet, |watch| method.plan(&input.account, &rows, watch))?
+            let mut whole = Input::read(input)?;
+            let weights = whole.take_weights(method.weights())?;
+            whole.account.say(words);
+            whole.account.note_constant_columns(words);
+            method.check(&whole.account, &[])?;
+            let rows = Rows { samples: whole.take_samples(method.precision())?, weights };
+            let plan =
+                session.watched(speech.quiet, |watch| Ok(method.plan(&whole.account, &rows, watch)))?;
+            match method::pieces_instead(method, input, &plan)? {
+                Some(pieces) => of_pieces(pieces)?,
+                None => plan?,
+            }
         }
     };
     if speech.json { outputs::print_json(&plan.json) } else { outputs::print(&plan.text) }

@@ -44,7 +44,7 @@ pub(crate) struct WhitenArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct LinearArgs {
-    /// Column that holds the weights of the rows, by name: kept out of the data
+    /// Column that holds the weights of the rows, by name: kept out of the data; missing weights are treated as other cells
     #[arg(long, value_name = "COL")]
     pub(crate) weights: Option<String>,
     /// How components are found: by the covariance of columns, products of rows (dual), a triangle that keeps faint
@@ -72,15 +72,15 @@ pub(crate) struct RouteChoice(pub(crate) Option<PcaRoute>);
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Number of components")]
 pub(crate) struct RuleArgs {
-    /// Share of the variance that the components shall hold
-    #[arg(long, value_name = "SHARE", default_value = "0.9", value_parser = values::share_or_one)]
-    pub(crate) explained: f64,
+    /// Share of the variance that the components shall hold; 0.9 when not given
+    #[arg(long, value_name = "SHARE", value_parser = values::share_or_one)]
+    pub(crate) explained: Option<f64>,
     /// Mean squared error J that may be left, in squared units of the data; 5 % of the variance when not given
     #[arg(long, value_name = "J", value_parser = values::not_negative, allow_negative_numbers = true)]
     pub(crate) residual: Option<f64>,
-    /// Permutations of parallel analysis
-    #[arg(long, value_name = "N", default_value = "50", value_parser = values::at_least_one)]
-    pub(crate) permutations: usize,
+    /// Permutations of parallel analysis; 50 when not given
+    #[arg(long, value_name = "N", value_parser = values::at_least_one)]
+    pub(crate) permutations: Option<usize>,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -66,11 +66,29 @@ pub(super) fn check_sketch(args: &LinearArgs) -> Result<(), Failure> {
 
 /// What the rules on the number of components go by.
 pub(crate) fn choice_options(args: &RuleArgs) -> ChoiceOptions {
+    let usual = ChoiceOptions::default();
     ChoiceOptions {
-        explained: args.explained,
+        explained: args.explained.unwrap_or(usual.explained),
         residual: args.residual,
-        permutations: args.permutations,
-        ..ChoiceOptions::default()
+        permutations: args.permutations.unwrap_or(usual.permutations),
+        ..usual
+    }
+}
+
+/// Refuses settings of rules that are not asked.
+fn check_rules(args: &RuleArgs) -> Result<(), Failure> {
+    let given = [
+        ("--explained", args.explained.is_some()),
+        ("--residual", args.residual.is_some()),
+        ("--permutations", args.permutations.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::usage(
+            format!("{flag} with a number of components that was given"),
+            "the rules are asked when -k is auto",
+            "Use -k auto, or leave it out",
+        )),
     }
 }
 
@@ -106,6 +124,10 @@ impl Method for PcaSettings<'_> {
         self.0.linear.weights.as_deref()
     }
 
+    fn either_way(&self) -> bool {
+        true
+    }
+
     fn most_outputs(&self, data: &DataAccount) -> usize {
         match self.0.components {
             ComponentChoice::Exactly(k) => k,
@@ -117,6 +139,9 @@ impl Method for PcaSettings<'_> {
         check_sketch(&self.0.linear)?;
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Choice])?;
         let auto = self.0.components == ComponentChoice::Auto;
+        if !auto {
+            check_rules(&self.0.rules)?;
+        }
         if plots.contains(&PlotKind::Choice) && !auto {
             return Err(Failure::usage(
                 "--plot choice= with a number of components that was given",

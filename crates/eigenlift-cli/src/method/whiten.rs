@@ -11,7 +11,7 @@ use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::PlotKind;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{Fitted, FittedWhitening, Whitening};
+use eigenlift::methods::{Fitted, FittedWhitening, Whitening, WhiteningMethod};
 use eigenlift::progress::Watch;
 use eigenlift_plot::{Figure, WhiteningPicture, whitening};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,13 @@ impl Method for WhitenSettings<'_> {
     }
 
     fn title(&self) -> &'static str {
-        "Whitening"
+        match self.0.method {
+            WhiteningMethod::Pca => "PCA whitening",
+            WhiteningMethod::Zca => "ZCA whitening",
+            WhiteningMethod::Cholesky => "Cholesky whitening",
+            WhiteningMethod::PcaCor => "PCA-cor whitening",
+            WhiteningMethod::ZcaCor => "ZCA-cor whitening",
+        }
     }
 
     fn precision(&self) -> Precision {
@@ -52,6 +58,10 @@ impl Method for WhitenSettings<'_> {
 
     fn weights(&self) -> Option<&str> {
         self.0.linear.weights.as_deref()
+    }
+
+    fn either_way(&self) -> bool {
+        true
     }
 
     fn most_outputs(&self, data: &DataAccount) -> usize {

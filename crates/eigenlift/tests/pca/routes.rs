@@ -196,7 +196,7 @@ fn little_memory_turns_the_plan_to_passes_over_the_rows() {
     assert_eq!(pca(1 << 30).plan(&rows).unwrap().route, PcaRoute::Covariance);
     let plan = pca(100 << 20).plan(&rows).unwrap();
     assert_eq!(plan.route, PcaRoute::Krylov);
-    assert!(plan.bytes_needed <= 100 << 20 && !plan.can_look_again);
+    assert!(plan.bytes_needed <= 100 << 20 && plan.second_look_bytes.is_none());
     let mut source = RowsInMemory::new(&x);
     assert_eq!(pca(1 << 30).plan_source(&mut source).unwrap().route, PcaRoute::Covariance);
     assert_eq!(pca(200 << 20).plan_source(&mut source).unwrap().route, PcaRoute::Krylov);

@@ -47,8 +47,23 @@ pub(crate) struct Axes {
     pub(crate) stats: SolveStats,
 }
 
+/// What is wanted of the axes, and what the entries of the rows are like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) k: usize,
+    pub(crate) standardized: bool,
+    /// Whether sums end in Σxy − n·x̄ȳ, as they do over sparse rows.
+    pub(crate) sparse: bool,
+    /// Whether entries were rounded to single precision.
+    pub(crate) single: bool,
+}
+
+/// Relative rounding of an entry in single precision.
+const SINGLE: f64 = 1.0 / (1u64 << 24) as f64;
+
 /// What all routes know before they solve.
 struct Known {
+    wanted: Wanted,
     count: usize,
     weight: f64,
     mean: Vec<f64>,
@@ -57,11 +72,22 @@ struct Known {
 }
 
 impl Known {
-    /// What the rounding of the mean adds to eigenvalues: (4u‖x̄‖)²n, in standardised columns.
-    fn of_mean(&self) -> f64 {
+    /// What rounding before any sum adds to eigenvalues, in standardised columns: that of the mean, (4u‖x̄‖)²n, and that of entries
+    /// in single precision, u₃₂²Σ‖x‖².
+    fn of_entries(&self) -> f64 {
+        let single = if self.wanted.single { SINGLE * SINGLE } else { 0.0 };
+        ((4.0 * U).powi(2) + single) * self.of_means() + single * self.trace
+    }
+
+    /// n‖D⁻¹x̄‖².
+    fn of_means(&self) -> f64 {
         let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
-        let squares: f64 = (0..self.mean.len()).map(|j| size(j).powi(2)).sum();
-        (4.0 * U).powi(2) * self.weight * squares
+        self.weight * (0..self.mean.len()).map(|j| size(j).powi(2)).sum::<f64>()
+    }
+
+    /// As [`Known::of_entries`], and what sums over sparse rows lose: 8u·n‖D⁻¹x̄‖².
+    fn of_sums(&self) -> f64 {
+        self.of_entries() + if self.wanted.sparse { 8.0 * U * self.of_means() } else { 0.0 }
     }
 
     /// Refuses fewer than two rows, and entries so large that squares of variances are no numbers.
@@ -141,7 +167,8 @@ impl Known {
 /// Eigenvectors of M₂, (P3).
 ///
 /// Cost: 9d³ flops when all are wanted or columns are few, about 100·d²k otherwise.
-pub(crate) fn of_covariance(sum: &Partial, k: usize, standardized: bool, watch: &Watch) -> Result<Axes> {
+pub(crate) fn of_covariance(sum: &Partial, wanted: Wanted, watch: &Watch) -> Result<Axes> {
+    let Wanted { k, standardized, .. } = wanted;
     let d = sum.dimension();
     let diagonal = (0..d).map(|j| sum.scatter()[(j, j)]);
     let scale = standardized.then(|| scales(sum.mean(), diagonal, sum.weight()));
@@ -151,20 +178,27 @@ pub(crate) fn of_covariance(sum: &Partial, k: usize, standardized: bool, watch: 
     });
     let scatter = scaled.as_ref().unwrap_or(sum.scatter());
     let trace = (0..d).map(|j| scatter[(j, j)]).sum();
-    let known =
-        Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
+    let known = Known {
+        wanted,
+        count: sum.count() as usize,
+        weight: sum.weight(),
+        mean: sum.mean().to_vec(),
+        scale,
+        trace,
+    };
     known.refuse_unusable()?;
     let (pairs, norm) = leading_eigenpairs(scatter, k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let of_mean = known.of_mean();
-    let threshold = rank_threshold(d, largest, trace, U) + of_mean;
-    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, Some(norm * norm))
+    let noise = known.of_sums();
+    let threshold = rank_threshold(d, largest, trace, U) + noise;
+    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, Some(norm * norm))
 }
 
 /// Right singular vectors of R, (P10), (P11).
 ///
 /// Cost: about 20·d³ flops.
-pub(crate) fn of_triangle(sum: &Triangle, k: usize, standardized: bool) -> Result<Axes> {
+pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
+    let Wanted { k, standardized, .. } = wanted;
     let d = sum.mean().len();
     let mut r = sum.r().clone();
     let squares: Vec<f64> = column_norms(r.view()).iter().map(|x| x * x).collect();
@@ -174,13 +208,19 @@ pub(crate) fn of_triangle(sum: &Triangle, k: usize, standardized: bool) -> Resul
         crate::linalg::scale_columns(r.view_mut(), &inverse);
     }
     let trace: f64 = r.as_slice().iter().map(|x| x * x).sum();
-    let known =
-        Known { count: sum.count() as usize, weight: sum.weight(), mean: sum.mean().to_vec(), scale, trace };
+    let known = Known {
+        wanted,
+        count: sum.count() as usize,
+        weight: sum.weight(),
+        mean: sum.mean().to_vec(),
+        scale,
+        trace,
+    };
     known.refuse_unusable()?;
     let (singular, vectors) = right_singular(r.view())?;
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value.
-    let error = 4.0 * U * ((d as f64).sqrt() * largest + trace.sqrt()) + known.of_mean().sqrt();
+    let error = 4.0 * U * ((d as f64).sqrt() * largest + trace.sqrt()) + known.of_entries().sqrt();
     let all: Vec<f64> = singular.iter().map(|s| s * s).collect();
     let kept = k.min(all.len());
     let pairs = EigenPairs {
@@ -210,20 +250,21 @@ pub(crate) fn of_gram(
     data: Weighted<'_>,
     gram: &Matrix<f64>,
     columns: ColumnMoments,
-    (k, standardized): (usize, bool),
+    wanted: Wanted,
     watch: &Watch,
 ) -> Result<Axes> {
+    let Wanted { k, standardized, .. } = wanted;
     let (n, d) = (data.n_rows(), data.n_cols());
     let scale = standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
     let trace = (0..n).map(|i| gram[(i, i)]).sum();
     let ColumnMoments { count, weight, mean, .. } = columns;
-    let known = Known { count, weight, mean, scale, trace };
+    let known = Known { wanted, count, weight, mean, scale, trace };
     known.refuse_unusable()?;
     // Centred rows have at most n − 1 directions.
     let (mut pairs, norm) = leading_eigenpairs(gram, k.min(n), watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let of_mean = known.of_mean();
-    let threshold = rank_threshold(n, largest, trace, U) + of_mean;
+    let noise = known.of_sums();
+    let threshold = rank_threshold(n, largest, trace, U) + noise;
     let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
     let mut over_rows = pairs.vectors.view().first_columns(rank).to_matrix();
     for i in 0..n {
@@ -245,8 +286,7 @@ pub(crate) fn of_gram(
         pairs.residuals.truncate(rank);
     }
     pairs.vectors = vectors;
-    let mut axes =
-        known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, Some(norm * norm))?;
+    let mut axes = known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, Some(norm * norm))?;
     axes.is_whole |= truncated;
     Ok(axes)
 }
@@ -261,8 +301,7 @@ fn normalise(vectors: &mut Matrix<f64>) {
 /// How an iteration over rows is to be run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iteration<'a> {
-    pub(crate) k: usize,
-    pub(crate) standardized: bool,
+    pub(crate) wanted: Wanted,
     pub(crate) tolerance: f64,
     pub(crate) seed: u64,
     pub(crate) watch: &'a Watch,
@@ -270,14 +309,15 @@ pub(crate) struct Iteration<'a> {
 
 /// Axes by block Krylov iteration from a random block, (P12): a pass over the rows multiplies a block by M₂.
 pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iteration<'_>) -> Result<Axes> {
+    let wanted = how.wanted;
     let scale =
-        how.standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
+        wanted.standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
     let trace = match &scale {
         None => columns.squares.iter().sum(),
         Some(scale) => columns.squares.iter().zip(scale).map(|(square, s)| square / (s * s)).sum(),
     };
     let ColumnMoments { count, weight, mean, .. } = columns;
-    let known = Known { count, weight, mean, scale, trace };
+    let known = Known { wanted, count, weight, mean, scale, trace };
     known.refuse_unusable()?;
     let d = known.mean.len();
     let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
@@ -293,16 +333,16 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
         seed: how.seed,
         watch: how.watch,
     };
-    let k = how.k.min(d).min(known.count - 1);
+    let k = wanted.k.min(d).min(known.count - 1);
     let pairs = if k.saturating_mul(5) >= d {
         Dense { by_magnitude: false }.largest(&seen, k, &options)?
     } else {
         Davidson.largest(&seen, k, &options)?
     };
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let of_mean = known.of_mean();
-    let threshold = rank_threshold(d, largest, trace, U) + of_mean;
-    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + of_mean, None)
+    let noise = known.of_sums();
+    let threshold = rank_threshold(d, largest, trace, U) + noise;
+    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, None)
 }
 
 /// Rows that can be passed over: out ← out + Σw(x − c)(x − c)ᵀB.
@@ -403,6 +443,11 @@ impl LinearOperator for Seen<'_> {
         self.operator.n_cols()
     }
 
+    /// Why √d: two products in a row round by u·λ₁ in norm, not by u times an entry; the floor of residuals is then 4u·tr M₂.
+    fn unit_roundoff(&self) -> f64 {
+        U * (self.n_cols() as f64).sqrt()
+    }
+
     fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
         out.fill(0.0);
         let Some(inverse) = self.inverse else {
@@ -418,17 +463,6 @@ impl LinearOperator for Seen<'_> {
 }
 
 impl Axes {
-    /// Widens what is proved by the rounding of Σxy − n·x̄ȳ, in which sums over sparse rows end: 8u·n‖D⁻¹x̄‖².
-    pub(crate) fn allow_for_sparse_sums(&mut self) {
-        let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
-        let squares: f64 = (0..self.mean.len()).map(|j| size(j).powi(2)).sum();
-        let extra = 8.0 * U * self.weight * squares;
-        self.certificate.rounding += extra;
-        for interval in &mut self.certificate.intervals {
-            *interval = Interval { low: interval.low - extra, high: interval.high + extra };
-        }
-    }
-
     /// Keeps the first k axes.
     pub(crate) fn truncate(&mut self, k: usize) {
         let k = k.clamp(1, self.values.len());

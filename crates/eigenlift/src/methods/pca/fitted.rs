@@ -2,7 +2,7 @@
 
 use super::axes::Axes;
 use super::choose::Choice;
-use super::{Pca, PcaPlan};
+use super::{Pca, PcaPlan, PcaRoute};
 use crate::data::{AnyPoints, CentredRows};
 use crate::eigen::{Certificate, Grounds, SolveStats};
 use crate::engine::Engine;
@@ -70,14 +70,28 @@ impl FittedPca {
         let mut warnings = Vec::new();
         let k = axes.values.len();
         if let Some(asked) = settings.n_components.filter(|asked| *asked > k) {
+            let all = k == axes.mean.len().min(axes.count.saturating_sub(1));
             warnings.push(match axes.certificate.bounds.grounds {
                 Grounds::Sketch if !axes.is_whole => format!(
                     "{asked} components were asked for and the sketch holds {k}: the variance of the rest is bounded, not found; give it more rows"
                 ),
-                _ => format!(
+                _ if all || plan.route == PcaRoute::Tsqr => format!(
                     "{asked} components were asked for and {k} exist: the rest have variance zero up to rounding"
                 ),
+                _ => format!(
+                    "{asked} components were asked for and {k} found: the {} route cannot tell the rest from rounding",
+                    plan.route
+                ),
             });
+        }
+        let residuals = &axes.certificate.residuals;
+        if let Some(first) =
+            residuals.iter().position(|r| *r > plan.tolerance).filter(|_| plan.route == PcaRoute::Krylov)
+        {
+            warnings.push(format!(
+                "from component {} on residuals exceed the tolerance: rounding allows no better by the krylov route",
+                first + 1
+            ));
         }
         let mut coefficients = axes.vectors;
         if let Some(scale) = &axes.scale {

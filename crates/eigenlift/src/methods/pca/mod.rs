@@ -58,6 +58,8 @@ pub struct Pca {
     threads: usize,
     choice: ChoiceOptions,
     weights_last: bool,
+    /// Copies of the axes that are made of the result.
+    further_copies: usize,
     engine: Option<Arc<dyn Engine>>,
     column_names: Vec<String>,
     watch: Watch,
@@ -77,6 +79,7 @@ impl Pca {
             threads: 0,
             choice: ChoiceOptions::default(),
             weights_last: false,
+            further_copies: 0,
             engine: None,
             column_names: Vec::new(),
             watch: Watch::default(),
@@ -218,9 +221,6 @@ impl Pca {
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.solve(data, &mut plan));
         let mut axes = result?;
-        if plan.sparse {
-            axes.allow_for_sparse_sums();
-        }
         let mut choice = None;
         if self.n_components.is_none() {
             let mut found = Err(Error::Cancelled);

@@ -78,8 +78,9 @@ pub struct PcaPlan {
     pub precision: String,
     /// Rows that are read at a time; 0 when all are in memory at once.
     pub chunk_rows: usize,
-    /// Whether faint components may be looked at again by a triangle.
-    pub can_look_again: bool,
+    /// Bytes of a second look at faint components by a triangle, when that is allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_look_bytes: Option<u64>,
     /// The route that was planned, when another took over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_route: Option<PcaRoute>,
@@ -115,7 +116,7 @@ impl PcaPlan {
         self.planned_route = Some(self.route);
         self.route = PcaRoute::Tsqr;
         self.expected_passes += 1;
-        self.can_look_again = false;
+        self.bytes_needed = self.second_look_bytes.take().unwrap_or(self.bytes_needed).max(self.bytes_needed);
     }
 
     fn route_words(&self) -> String {

@@ -17,6 +17,8 @@ const MOST_COLUMNS: usize = 16_384;
 const MOST_ROWS: usize = 8192;
 /// The direct routes are taken up to this many times the cost of the iteration: they give the whole spectrum.
 const WORTH: f64 = 8.0;
+/// Flops that a second look after an iteration may take.
+const SECOND_LOOK_FLOPS: f64 = 1e12;
 /// Passes of the iteration.
 const PASSES: f64 = 10.0;
 /// Bytes of rows read at a time at most, and the least and most rows.
@@ -85,7 +87,7 @@ impl Request<'_> {
                 d * (12 * rows + 4 + k) + 64 * rows * rows + chunk
             }
         };
-        8 * numbers
+        8 * (numbers + self.settings.further_copies as u128 * d * k)
     }
 
     /// Rough flops of the direct routes and of the iteration.
@@ -171,17 +173,22 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
     if needed > u128::from(allowed) {
         return Err(Error::memory(
             format!(
-                "the {route} route of {} × {} needs {}",
+                "the {route} route of {} × {} needs {} beside the rows",
                 request.n_samples,
                 request.n_features,
                 human_bytes(needed)
             ),
-            format!("{} are allowed", human_bytes(u128::from(allowed))),
-            format!("Allow {}, or use fewer columns", human_bytes(needed + needed / 10)),
+            format!("{} are allowed for that", human_bytes(u128::from(allowed))),
+            format!(
+                "Allow {} more, or use {}",
+                human_bytes((needed + needed / 10).saturating_sub(u128::from(allowed))),
+                if route == PcaRoute::Dual { "fewer rows or another route" } else { "fewer columns" }
+            ),
         ));
     }
     let again = request.route.is_none()
-        && matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
+        && (matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
+            || (route == PcaRoute::Krylov && request.flops(PcaRoute::Tsqr) <= SECOND_LOOK_FLOPS))
         && fits(PcaRoute::Tsqr)
         && !(request.sparse && request.n_features > FEW_COLUMNS);
     Ok(PcaPlan {
@@ -194,7 +201,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         sparse: request.sparse,
         precision: request.precision.into(),
         chunk_rows: if request.in_memory { 0 } else { request.chunk_rows() },
-        can_look_again: again,
+        second_look_bytes: again.then(|| u64::try_from(request.bytes(PcaRoute::Tsqr)).unwrap_or(u64::MAX)),
         planned_route: None,
         expected_passes: match route {
             PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions => 1,

@@ -1,6 +1,6 @@
 //! From rows to axes, along the planned route.
 
-use super::axes::{self, Axes, Iteration, SourcePasses};
+use super::axes::{self, Axes, Iteration, SourcePasses, Wanted};
 use super::choose::{self, Choice, ChoiceOptions, Spectrum};
 use super::sums::{self, ColumnMoments, Weighted};
 use super::{Pca, PcaPlan, PcaRoute, products};
@@ -25,10 +25,19 @@ impl Pca {
         self.sketch_rows.unwrap_or(self.wanted(d).saturating_mul(4).max(LEAST_SKETCH))
     }
 
-    fn iteration(&self, d: usize) -> Iteration<'_> {
-        Iteration {
-            k: self.wanted(d),
+    /// What is wanted of axes for rows of the planned kind.
+    pub(super) fn wanted_axes(&self, plan: &PcaPlan) -> Wanted {
+        Wanted {
+            k: self.wanted(plan.n_features),
             standardized: self.standardize,
+            sparse: plan.sparse,
+            single: plan.precision == "f32",
+        }
+    }
+
+    fn iteration(&self, plan: &PcaPlan) -> Iteration<'_> {
+        Iteration {
+            wanted: self.wanted_axes(plan),
             tolerance: self.tolerance,
             seed: self.seed,
             watch: &self.watch,
@@ -37,33 +46,30 @@ impl Pca {
 
     pub(super) fn solve(&self, data: Weighted<'_>, plan: &mut PcaPlan) -> Result<Axes> {
         let (n, d) = (data.n_rows(), data.n_cols());
-        let (k, scaled, watch) = (self.wanted(d), self.standardize, &self.watch);
+        let (wanted, watch) = (self.wanted_axes(plan), &self.watch);
         let axes = match plan.route {
-            PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled),
-            PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, k, scaled, watch)?,
+            PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, wanted),
+            PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, wanted, watch)?,
             PcaRoute::Dual => {
-                let (gram, columns) = products::gram(data, scaled, watch)?;
-                axes::of_gram(data, &gram, columns, (k, scaled), watch)?
+                let (gram, columns) = products::gram(data, wanted.standardized, watch)?;
+                axes::of_gram(data, &gram, columns, wanted, watch)?
             }
-            PcaRoute::Krylov => {
-                return axes::of_passes(&data, sums::column_moments(data)?, self.iteration(d));
-            }
+            PcaRoute::Krylov => axes::of_passes(&data, sums::column_moments(data)?, self.iteration(plan))?,
             PcaRoute::Directions => {
                 let mut sum = Directions::empty(d, self.sketch_size(d));
                 sums::add_to_directions(&mut sum, data, watch)?;
-                return axes::of_directions(&sum, k, scaled);
+                return axes::of_directions(&sum, wanted);
             }
         };
-        if self.is_faint(&axes, k.min(n.saturating_sub(1))) && plan.can_look_again {
+        if self.is_faint(&axes, wanted.k.min(n.saturating_sub(1))) && plan.second_look_bytes.is_some() {
             plan.look_again();
-            return axes::of_triangle(&sums::triangle(data, watch)?, k, scaled);
+            return axes::of_triangle(&sums::triangle(data, watch)?, wanted);
         }
         Ok(axes)
     }
 
     pub(super) fn solve_source(&self, source: &mut dyn RowSource, plan: &mut PcaPlan) -> Result<Axes> {
-        let (d, scaled) = (plan.n_features, self.standardize);
-        let k = self.wanted(d);
+        let (d, wanted) = (plan.n_features, self.wanted_axes(plan));
         if plan.route == PcaRoute::Krylov {
             let mut columns = ColumnMoments::default();
             self.each_piece(source, plan, |data| {
@@ -76,27 +82,29 @@ impl Pca {
                 weighted: self.weights_last,
                 source: Mutex::new(source),
             };
-            return axes::of_passes(&passes, columns, self.iteration(d));
+            let axes = axes::of_passes(&passes, columns, self.iteration(plan))?;
+            if !self.looks_again(&axes, plan) {
+                return Ok(axes);
+            }
         }
         if plan.route == PcaRoute::Directions {
             let mut sum = Directions::empty(d, self.sketch_size(d));
             self.each_piece(source, plan, |data| {
                 sums::add_to_directions(&mut sum, data, &self.watch.silent())
             })?;
-            return axes::of_directions(&sum, k, scaled);
+            return axes::of_directions(&sum, wanted);
         }
         if plan.route == PcaRoute::Covariance {
             let mut sum = Partial::empty(d);
             self.each_piece(source, plan, |data| sum.merge(&sums::moments(data, &self.watch.silent())?))?;
-            let axes = axes::of_covariance(&sum, k, scaled, &self.watch)?;
-            if !(self.is_faint(&axes, k.min(axes.count - 1)) && plan.can_look_again) {
+            let axes = axes::of_covariance(&sum, wanted, &self.watch)?;
+            if !self.looks_again(&axes, plan) {
                 return Ok(axes);
             }
-            plan.look_again();
         }
         let mut sum = Triangle::empty(d);
         self.each_piece(source, plan, |data| sum.merge(&sums::triangle(data, &self.watch.silent())?))?;
-        axes::of_triangle(&sum, k, scaled)
+        axes::of_triangle(&sum, wanted)
     }
 
     /// Reads all rows once.
@@ -124,10 +132,23 @@ impl Pca {
         }
     }
 
-    /// Whether wanted components are so faint that squares lose them.
+    /// Whether wanted components are so faint that squares, or sums over sparse rows, lose them.
     pub(super) fn is_faint(&self, axes: &Axes, wanted: usize) -> bool {
         let first = axes.values.first().copied().unwrap_or(0.0);
-        axes.values.len() < wanted || axes.values.last().is_some_and(|last| *last < FAINT * first)
+        axes.values.len() < wanted
+            || axes.values.last().is_some_and(|last| *last < FAINT * first)
+            || axes.certificate.rounding > FAINT * first
+            || axes.certificate.worst_residual() > self.tolerance
+    }
+
+    /// Notes in the plan that the triangle takes over, if it must and can.
+    fn looks_again(&self, axes: &Axes, plan: &mut PcaPlan) -> bool {
+        let wanted = self.wanted(plan.n_features).min(axes.count.saturating_sub(1));
+        let again = self.is_faint(axes, wanted) && plan.second_look_bytes.is_some();
+        if again {
+            plan.look_again();
+        }
+        again
     }
 
     pub(super) fn choose(&self, axes: &Axes, data: Weighted<'_>) -> Result<Choice> {

@@ -216,18 +216,18 @@ impl PcaStream {
         };
         let mut plan = schedule::plan(&request, &*self.engine)?;
         plan.reasons.push("rows came in pieces".into());
-        let (k, scaled) = (settings.wanted(self.n_features), settings.standardize);
+        let wanted = settings.wanted_axes(&plan);
         let mut result = Err(Error::Cancelled);
         self.engine.run(&mut || {
             result = match &self.sums {
-                Sums::Covariance(sum) => axes::of_covariance(sum, k, scaled, &settings.watch),
-                Sums::Triangle(sum) => axes::of_triangle(sum, k, scaled),
-                Sums::Directions(sum) => axes::of_directions(sum, k, scaled),
+                Sums::Covariance(sum) => axes::of_covariance(sum, wanted, &settings.watch),
+                Sums::Triangle(sum) => axes::of_triangle(sum, wanted),
+                Sums::Directions(sum) => axes::of_directions(sum, wanted),
             };
         });
         let axes = result?;
-        let wanted = k.min((self.count() as usize).saturating_sub(1));
-        let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, wanted);
+        let most = wanted.k.min((self.count() as usize).saturating_sub(1));
+        let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, most);
         let mut model = FittedPca::new(settings, axes, (plan, None), self.engine.clone());
         if faint {
             model.warnings.push(

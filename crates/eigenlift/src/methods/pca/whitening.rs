@@ -151,6 +151,8 @@ impl Whitening {
         let mut pca = self.pca.clone();
         pca.n_components = Some(self.n_components.unwrap_or(n_features.max(1)));
         pca.standardize = self.method.standardizes();
+        // Axes stretched, turned back, and once more while they are multiplied.
+        pca.further_copies = 3;
         Ok(pca)
     }
 
@@ -241,8 +243,10 @@ fn counted(n: usize) -> String {
 impl FittedWhitening {
     fn new(pca: FittedPca, method: WhiteningMethod, ridge: f64, all_directions: bool) -> Result<Self> {
         let mut pca = pca;
-        // Fewer directions than columns is what the rank says; it is told below, not as a missing component.
-        pca.warnings.clear();
+        if all_directions {
+            // Fewer directions than columns is what the rank says; it is told below, not as a missing component.
+            pca.warnings.clear();
+        }
         let triangular = match method {
             WhiteningMethod::Cholesky => Some(Triangular::of(&pca, ridge)?),
             _ => None,

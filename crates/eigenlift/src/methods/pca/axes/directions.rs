@@ -1,6 +1,6 @@
 //! Leading axes of a sketch, with what is proved about them.
 
-use super::{Axes, Known, U};
+use super::{Axes, Known, U, Wanted};
 use crate::eigen::{Certificate, EigenPairs, Sketched, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular, scale_columns};
@@ -13,7 +13,8 @@ const SUM_ROUNDING: f64 = 32.0 * f64::EPSILON;
 /// Right singular vectors of the sketch B, or of BD⁻¹, (P13). Each nλ lies between σ² and σ² + Δ.
 ///
 /// Cost: about 6·d·p² flops for a sketch of p ≤ 2ℓ rows.
-pub(crate) fn of_directions(sum: &Directions, k: usize, standardized: bool) -> Result<Axes> {
+pub(crate) fn of_directions(sum: &Directions, wanted: Wanted) -> Result<Axes> {
+    let Wanted { k, standardized, .. } = wanted;
     let scale = standardized.then(|| scales(sum.mean(), sum.squares().iter().copied(), sum.weight()));
     let mut rows = sum.rows().clone();
     let mut slack = sum.slack();
@@ -25,14 +26,14 @@ pub(crate) fn of_directions(sum: &Directions, k: usize, standardized: bool) -> R
         scale_columns(rows.view_mut(), &inverse);
     }
     let (count, weight, mean) = (sum.count() as usize, sum.weight(), sum.mean().to_vec());
-    let known = Known { count, weight, mean, scale, trace };
+    let known = Known { wanted, count, weight, mean, scale, trace };
     known.refuse_unusable()?;
     let (singular, vectors) = right_singular(rows.view())?;
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value, that of all cuts included.
     let error = 4.0 * U * ((singular.len() as f64).sqrt() * largest + trace.sqrt())
         + sum.rounding() * trace.sqrt()
-        + known.of_mean().sqrt();
+        + known.of_entries().sqrt();
     let threshold = error * error;
     let all: Vec<f64> = singular.iter().map(|s| s * s).collect();
     if slack > threshold && all.first().is_none_or(|first| *first <= threshold) {
