@@ -138,7 +138,7 @@ pub(crate) fn pieces_instead(
     }
     let mut rows = prepared(method, TableRows::open(input)?)?;
     // What fits neither way is told for the whole table.
-    let refused = is_memory(&method.plan_source(&mut rows, &Watch::default()).err());
+    let refused = method.plan_source(&mut rows, &Watch::default()).is_err();
     Ok(if refused { None } else { Some(rows) })
 }
 
