@@ -168,7 +168,7 @@ fn pictures_before_and_after_are_drawn() {
         );
         folder.say(&line).ok();
         let text = folder.read("w.svg");
-        assert!(text.starts_with("<svg") && text.contains("Whitening of iris.csv") && !text.contains("NaN"));
+        assert!(text.starts_with("<svg") && text.contains("whitening of iris.csv") && !text.contains("NaN"));
         assert!(std::fs::read(folder.path("s.png")).unwrap().starts_with(b"\x89PNG"));
         assert!(folder.read("scatter.svg").contains("whiten1"));
     }
