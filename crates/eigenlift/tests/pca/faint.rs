@@ -146,3 +146,19 @@ fn axes_of_the_dual_route_are_as_good_as_their_eigenvalues_allow() {
         assert!(1.0 - along <= angle * angle + n as f64 * EPS, "{j}: {:e}", 1.0 - along);
     }
 }
+
+/// Eight strong directions and noise 1e-7 of them: the iteration stops where residuals are rounding, and says so.
+#[test]
+fn passes_stop_at_rounding_with_a_warning() {
+    let singular: Vec<f64> = (0..8).map(|j| 100.0 - j as f64).chain((0..30).map(|_| 1e-5)).collect();
+    let x = planted(400, 500, &singular, 0.0);
+    let model = Pca::new(10).route(PcaRoute::Krylov).fit(x.clone()).unwrap();
+    assert!(model.n_components() >= 8 && !model.warnings().is_empty(), "{:?}", model.warnings());
+    let exact = Pca::new(8).route(PcaRoute::Tsqr).fit(x.clone()).unwrap();
+    for (a, b) in model.eigenvalues().iter().zip(exact.eigenvalues()) {
+        assert!((a - b).abs() <= 1e-11 * exact.eigenvalues()[0], "{a} {b}");
+    }
+    // Left to the plan, the triangle finds all of them.
+    let all = Pca::new(10).fit(x).unwrap();
+    assert_eq!((all.n_components(), all.plan().route), (10, PcaRoute::Tsqr));
+}

@@ -1,9 +1,9 @@
 //! What rows may be: single precision, sparse, weighted.
 
-use super::help::{EPS, assert_close, correlated, largest};
+use super::help::{EPS, assert_close, correlated, largest, planted};
 use eigenlift::data::{AnyPoints, Samples};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pca::{FittedPca, Pca, PcaRoute};
+use eigenlift::methods::pca::{FittedPca, Pca, PcaRoute, Whitening, WhiteningMethod};
 use eigenlift_testkit::problems::{Numbers, sparse};
 use eigenlift_testkit::reference::difference;
 
@@ -185,4 +185,35 @@ fn constant_columns_of_sparse_rows_have_no_spread() {
             assert!(!standardized || model.scale().unwrap()[6] == 1.0, "{what}");
         }
     }
+}
+
+/// Sums over sparse rows end in Σxy − n·x̄ȳ: with means far above deviations what rounding leaves there is no component.
+#[test]
+fn sparse_rows_with_large_means_have_no_components_of_rounding() {
+    let x = planted(500, 30, &[30.0, 10.0], 1e4);
+    let exact = Pca::new(6).route(PcaRoute::Tsqr).fit(x.clone()).unwrap();
+    assert_eq!(exact.n_components(), 2);
+    let rows = sparse(&x);
+    for route in [None, Some(PcaRoute::Covariance), Some(PcaRoute::Dual), Some(PcaRoute::Krylov)] {
+        let pca = route.map_or_else(|| Pca::new(6), |route| Pca::new(6).route(route));
+        let model = pca.fit_points(AnyPoints::F64(rows.view().into()), None).unwrap();
+        assert_eq!(model.n_components(), 2, "{route:?}");
+        for (interval, value) in model.certificate().intervals.iter().zip(exact.eigenvalues()) {
+            assert!(interval.low <= *value && *value <= interval.high, "{route:?}: {interval:?} {value}");
+        }
+    }
+}
+
+/// A column that is the sum of two others, rounded to single precision, adds no direction.
+#[test]
+fn the_rounding_of_single_precision_is_no_direction() {
+    let x = correlated(400, 5, 77);
+    let dependent =
+        Matrix::from_fn(400, 6, |i, j| if j < 5 { x[(i, j)] } else { x[(i, 0)] + x[(i, 1)] } as f32);
+    for route in ROUTES {
+        let model = Pca::new(6).route(route).fit(dependent.clone()).unwrap();
+        assert_eq!(model.n_components(), 5, "{route}");
+    }
+    let white = Whitening::new(WhiteningMethod::Pca).fit(dependent).unwrap();
+    assert_eq!(white.rank(), 5);
 }
