@@ -53,7 +53,7 @@ pub(crate) enum Command {
     },
     /// Scores of new rows with a saved model
     #[command(after_help = examples::TRANSFORM)]
-    Transform(TransformArgs),
+    Transform(ApplyArgs),
     /// Rows from scores, with a saved model
     #[command(after_help = examples::INVERSE)]
     Inverse(InverseArgs),
@@ -300,25 +300,6 @@ pub(crate) struct PlanArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) settings: SettingArgs,
-    #[command(flatten)]
-    pub(crate) speech: SpeechArgs,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct TransformArgs {
-    /// Model file written by fit
-    #[arg(help_heading = NO_HEADING)]
-    pub(crate) model: PathBuf,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output. When not given: standard
-    /// output, or nowhere with --json
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) out: Option<PathBuf>,
-    /// Threads; 0 for all processors. The result does not depend on it
-    #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",
-          value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
-    pub(crate) threads: u16,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }

@@ -1,18 +1,18 @@
 //! `eigenlift choose`: how many components.
 
+use crate::account;
 use crate::args::ChoosePcaArgs;
 use crate::exit::Failure;
 use crate::fit::title;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
-use crate::method::choice_options;
+use crate::method::{Method, PcaSettings, Rows, in_pieces, pieces_instead};
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plot;
-use crate::rows::too_large;
+use crate::rows::TableRows;
 use crate::words::{Words, aligned_with_text, counted, timed};
-use crate::{account, args::Precision};
+use eigenlift::methods::FittedPca;
 use eigenlift::methods::pca::choose::{self, Choice};
-use eigenlift::methods::{FittedPca, Pca};
 use eigenlift_plot::{Figure, Rule, choice};
 use serde::Serialize;
 
@@ -43,35 +43,7 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
         .collect();
     outputs::check(&[&args.input.data], &wanted)?;
     let words = Words::new(args.speech.quiet);
-    let settings = |data: &DataAccount| {
-        let pca = Pca::auto()
-            .choice(choice_options(&args.rules))
-            .seed(args.machine.seed)
-            .threads(args.machine.threads.into())
-            .column_names(data.column_names.clone());
-        let pca = if args.scale { pca.standardize() } else { pca };
-        match args.machine.memory {
-            Some(limit) => pca.memory_limit(limit.saturating_sub(8 * data.entries as u64).max(1)),
-            None => pca,
-        }
-    };
-    let ((model, account), seconds) = match too_large(&args.input, &args.machine)? {
-        Some(mut rows) => session.watched(args.speech.quiet, |watch| {
-            let settings = settings(&rows.account).watch(watch.clone());
-            let (model, seconds) = timed(|| settings.fit_source(&mut rows));
-            let model = model?;
-            rows.account.rows = model.n_samples();
-            Ok(((model, rows.account), seconds))
-        })?,
-        None => {
-            let mut input = Input::read(&args.input)?;
-            let samples = input.take_samples(Precision::F64)?;
-            session.watched(args.speech.quiet, |watch| {
-                let (model, seconds) = timed(|| settings(&input.account).watch(watch.clone()).fit(samples));
-                Ok(((model?, input.account), seconds))
-            })?
-        }
-    };
+    let (model, account, seconds) = fit(args, session)?;
     account.say(words);
     account.note_constant_columns(words);
     let Some(found) = model.choice() else { return Ok(()) };
@@ -89,7 +61,7 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
             n_components: found.consensus,
             choice: found,
             spectrum: model.spectrum(),
-            residual_errors: all_errors(&model),
+            residual_errors: model.errors_of_spectrum(),
             total_variance: model.total_variance(),
             seconds,
             files: &files,
@@ -98,6 +70,37 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
     outputs::print(&choice_table(found))?;
     account::say_files(&files, words);
     Ok(())
+}
+
+/// Principal components with as many as the rules agree on, by the way of `fit pca -k auto`.
+fn fit(args: &ChoosePcaArgs, session: &Session) -> Result<(FittedPca, DataAccount, f64), Failure> {
+    let settings = args.settings();
+    let method = PcaSettings(&settings);
+    let quiet = args.speech.quiet;
+    let of_pieces = |mut rows: TableRows| {
+        session.watched(quiet, |watch| {
+            let settings = method.settings(&rows.account, 0, watch);
+            let (model, seconds) = timed(|| settings.fit_source(&mut rows));
+            let model = model?;
+            rows.account.rows = model.n_samples();
+            Ok((model, rows.account, seconds))
+        })
+    };
+    if let Some(rows) = in_pieces(&method, &args.input, &args.machine)? {
+        return of_pieces(rows);
+    }
+    let mut input = Input::read(&args.input)?;
+    let rows = Rows { samples: input.take_samples(method.precision())?, weights: None };
+    let plan = session.watched(quiet, |watch| Ok(method.plan(&input.account, &rows, watch)))?;
+    if let Some(pieces) = pieces_instead(&method, &args.input, &plan)? {
+        drop(rows);
+        return of_pieces(pieces);
+    }
+    session.watched(quiet, |watch| {
+        let settings = method.in_memory(&input.account, watch);
+        let (model, seconds) = timed(|| settings.fit(rows.samples));
+        Ok((model?, input.account, seconds))
+    })
 }
 
 /// The rules, one line each, and what they agree on.
@@ -125,17 +128,6 @@ pub(crate) fn choice_table(choice: &Choice) -> String {
     format!("{lines}\nconsensus: {} ({grounds})", counted(choice.consensus, "component"))
 }
 
-/// J(m) for all m that are known.
-fn all_errors(model: &FittedPca) -> Vec<f64> {
-    let spectrum = model.spectrum();
-    let mut tail = vec![0.0];
-    for value in spectrum.iter().rev() {
-        tail.push(tail.last().copied().unwrap_or(0.0) + value);
-    }
-    tail.reverse();
-    tail
-}
-
 /// A picture of the rules.
 pub(crate) fn choice_figure(model: &FittedPca, found: &Choice, title: &str) -> Result<Figure, Failure> {
     let rules: Vec<Rule<'_>> =
@@ -154,7 +146,7 @@ pub(crate) fn choice_figure(model: &FittedPca, found: &Choice, title: &str) -> R
         null,
         threshold: found.threshold,
         cross_validated: &cross,
-        residual: &all_errors(model),
+        residual: &model.errors_of_spectrum(),
         rules: &rules,
         consensus: found.consensus,
         title,

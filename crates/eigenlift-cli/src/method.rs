@@ -5,7 +5,7 @@ mod pca;
 mod whiten;
 
 pub(crate) use kpca::KernelPcaSettings;
-pub(crate) use pca::{PcaSettings, choice_options};
+pub(crate) use pca::PcaSettings;
 pub(crate) use whiten::WhitenSettings;
 
 use crate::args::{InputArgs, MachineArgs, Precision};

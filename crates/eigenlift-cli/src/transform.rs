@@ -1,6 +1,6 @@
 //! `eigenlift transform`: scores of new rows with a saved model, a piece at a time.
 
-use crate::args::{Precision, TransformArgs};
+use crate::args::{ApplyArgs, Precision};
 use crate::exit::Failure;
 use crate::fit::warn_of_lost_text;
 use crate::input::{DataAccount, Input};
@@ -12,7 +12,7 @@ use crate::words::{Words, bytes, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::Fitted;
+use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::Watch;
 use eigenlift_io::is_sparse;
 use serde::Serialize;
@@ -39,6 +39,9 @@ struct TransformAccount<'a> {
     version: &'static str,
     model: &'a Path,
     method: &'a str,
+    /// The kernel, for a method that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<&'a str>,
     n_components: usize,
     data: &'a DataAccount,
     warnings: &'a [String],
@@ -48,17 +51,17 @@ struct TransformAccount<'a> {
 }
 
 /// Loads the model, reads the rows, writes their scores.
-pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure> {
-    outputs::check_standard_output(args.speech.json, args.out.as_deref())?;
+pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
+    outputs::check_standard_output(args.output.speech.json, args.output.out.as_deref())?;
     let wanted: Vec<Wanted<'_>> =
-        args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
+        args.output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
     outputs::check(&[&args.input.data, &args.model], &wanted)?;
-    let words = Words::new(args.speech.quiet);
+    let words = Words::new(args.output.speech.quiet);
     let (model, load) = timed(|| saved::load(&args.model));
-    let model = model?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
-    let model = model.fitted();
+    let any = model?.with_engine(Arc::new(Cpu::new(args.output.threads.into())?));
+    let model = any.fitted();
     let mut seconds = Seconds { load, ..Seconds::default() };
-    let out = outputs::table_output(args.out.as_deref(), args.speech.json);
+    let out = outputs::table_output(args.output.out.as_deref(), args.output.speech.json);
     let account = if is_sparse(&args.input.data) {
         project_sparse(model, args, out, &mut seconds, session)?
     } else {
@@ -67,23 +70,29 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
         seconds.read += opened;
         rows.match_columns(model.column_names(), model.n_features())?;
         outputs::check_names(&rows.carried_names(), model.method(), model.n_outputs())?;
-        warn_of_lost_text(args.out.as_deref(), &rows.carried_names(), words);
-        session.watched(args.speech.quiet, |watch| project(model, &mut rows, out, &mut seconds, watch))?;
+        warn_of_lost_text(args.output.out.as_deref(), &rows.carried_names(), words);
+        session
+            .watched(args.output.speech.quiet, |watch| project(model, &mut rows, out, &mut seconds, watch))?;
         rows.account
     };
     account.say(words);
     let files: Vec<Written> = args
+        .output
         .out
         .iter()
         .filter(|path| !outputs::is_standard(path))
         .map(|path| Written { path: path.clone(), what: "scores" })
         .collect();
-    if args.speech.json {
+    if args.output.speech.json {
         return outputs::print_json(&TransformAccount {
             command: "transform",
             version: env!("CARGO_PKG_VERSION"),
             model: &args.model,
             method: model.method(),
+            kernel: match &any {
+                AnyModel::KernelPca(model) => Some(&model.plan().kernel),
+                _ => None,
+            },
             n_components: model.n_outputs(),
             data: &account,
             warnings: &account.warnings,
@@ -99,7 +108,7 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
 /// Projects the rows of a sparse matrix.
 fn project_sparse(
     model: &dyn Fitted,
-    args: &TransformArgs,
+    args: &ApplyArgs,
     out: Option<&Path>,
     seconds: &mut Seconds,
     session: &Session,
@@ -108,8 +117,9 @@ fn project_sparse(
     seconds.read += input.seconds;
     input.match_columns(model.column_names(), model.n_features())?;
     let samples = input.take_samples(Precision::F64)?;
-    let (scores, took) =
-        timed(|| session.watched(args.speech.quiet, |watch| Ok(model.project(samples.points(), watch)?)));
+    let (scores, took) = timed(|| {
+        session.watched(args.output.speech.quiet, |watch| Ok(model.project(samples.points(), watch)?))
+    });
     let scores = scores?;
     seconds.transform += took;
     if let Some(out) = out {

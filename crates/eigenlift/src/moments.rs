@@ -5,13 +5,13 @@ mod directions;
 mod outer;
 mod triangle;
 
-pub(crate) use absorber::{Absorber, WideAbsorber};
+pub(crate) use absorber::{Absorber, WideAbsorber, scatter};
 pub use directions::Directions;
 pub(crate) use outer::{add_outer_products, padded};
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};
-use crate::linalg::{Factor, Onto, column_means, differences, gemm, shift_columns};
+use crate::linalg::{column_means, differences, shift_columns};
 use crate::matrix::{MatRef, Matrix};
 use rayon::prelude::*;
 
@@ -282,66 +282,8 @@ pub(crate) fn center_weighted(rows: &mut Matrix<f64>, weights: Option<&[f64]>) -
     (mean, weight)
 }
 
-/// out ← AᵀA, the part between the two halves of the columns once.
-fn symmetric_product(out: &mut Matrix<f64>, a: MatRef<'_, f64>) {
-    let (m, half) = (a.n_cols(), a.n_cols() / 2);
-    let (first, second) = (a.columns(0..half), a.columns(half..m));
-    let top = out.view_mut().row_chunks(half.max(1)).into_iter().next();
-    if let Some(top) = top.filter(|_| half > 0) {
-        gemm(top, Onto::Replace, 1.0, Factor::Transposed(first), Factor::Plain(a));
-    }
-    let mut corner = Matrix::zeros(m - half, m - half);
-    gemm(corner.view_mut(), Onto::Replace, 1.0, Factor::Transposed(second), Factor::Plain(second));
-    for i in half..m {
-        for j in 0..half {
-            out[(i, j)] = out[(j, i)];
-        }
-        out.view_mut().row_mut(i)[half..].copy_from_slice(corner.row(i - half));
-    }
-}
-
 fn transposed(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.n_cols(), a.n_rows(), |i, j| a[(j, i)])
-}
-
-/// AᵀA by blocks of columns, those above the diagonal once.
-///
-/// Cost: n·m² flops.
-pub(crate) fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
-    let m = a.n_cols();
-    let block = |b: usize| b * SCATTER_COLUMNS..((b + 1) * SCATTER_COLUMNS).min(m);
-    let blocks = m.div_ceil(SCATTER_COLUMNS);
-    let pairs: Vec<(usize, usize)> = (0..blocks).flat_map(|i| (i..blocks).map(move |j| (i, j))).collect();
-    let products: Vec<Matrix<f64>> = pairs
-        .par_iter()
-        .with_max_len(1)
-        .map(|(i, j)| {
-            let (left, right) = (a.columns(block(*i)), a.columns(block(*j)));
-            let mut out = Matrix::zeros(left.n_cols(), right.n_cols());
-            if i == j {
-                symmetric_product(&mut out, left);
-            } else {
-                gemm(out.view_mut(), Onto::Replace, 1.0, Factor::Transposed(left), Factor::Plain(right));
-            }
-            out
-        })
-        .collect();
-    let place = |i: usize, j: usize| i * blocks - i * (i + 1) / 2 + j;
-    let mut whole = Matrix::zeros(m, m);
-    whole.view_mut().row_chunks(SCATTER_COLUMNS).into_par_iter().enumerate().for_each(|(i, mut rows)| {
-        for j in 0..blocks {
-            let product = &products[place(i.min(j), i.max(j))];
-            for p in 0..rows.n_rows() {
-                let out = &mut rows.row_mut(p)[block(j)];
-                if i <= j {
-                    out.copy_from_slice(product.row(p));
-                } else {
-                    out.iter_mut().enumerate().for_each(|(q, x)| *x = product[(q, p)]);
-                }
-            }
-        }
-    });
-    whole
 }
 
 #[cfg(test)]

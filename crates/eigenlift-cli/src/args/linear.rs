@@ -144,6 +144,25 @@ pub(crate) struct ChoosePcaArgs {
     pub(crate) speech: SpeechArgs,
 }
 
+impl ChoosePcaArgs {
+    /// The settings of `fit pca -k auto` that these words stand for.
+    pub(crate) fn settings(&self) -> PcaArgs {
+        PcaArgs {
+            components: ComponentChoice::Auto,
+            scale: self.scale,
+            linear: LinearArgs {
+                weights: None,
+                route: RouteChoice(None),
+                sketch_rows: None,
+                tol: 1e-6,
+                precision: Precision::F64,
+                machine: self.machine.clone(),
+            },
+            rules: self.rules.clone(),
+        }
+    }
+}
+
 fn whitening() -> impl TypedValueParser<Value = WhiteningMethod> {
     PossibleValuesParser::new(WhiteningMethod::names()).try_map(|text| text.parse::<WhiteningMethod>())
 }

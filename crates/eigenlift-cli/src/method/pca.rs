@@ -65,7 +65,7 @@ pub(super) fn check_sketch(args: &LinearArgs) -> Result<(), Failure> {
 }
 
 /// What the rules on the number of components go by.
-pub(crate) fn choice_options(args: &RuleArgs) -> ChoiceOptions {
+fn choice_options(args: &RuleArgs) -> ChoiceOptions {
     let usual = ChoiceOptions::default();
     ChoiceOptions {
         explained: args.explained.unwrap_or(usual.explained),
@@ -93,7 +93,7 @@ fn check_rules(args: &RuleArgs) -> Result<(), Failure> {
 }
 
 impl PcaSettings<'_> {
-    fn settings(&self, data: &DataAccount, samples_bytes: u64, watch: &Watch) -> Pca {
+    pub(crate) fn settings(&self, data: &DataAccount, samples_bytes: u64, watch: &Watch) -> Pca {
         let pca = match self.0.components {
             ComponentChoice::Exactly(k) => Pca::new(k),
             ComponentChoice::Auto => Pca::auto().choice(choice_options(&self.0.rules)),
@@ -102,7 +102,7 @@ impl PcaSettings<'_> {
         apply(pca, &self.0.linear, data, samples_bytes).watch(watch.clone())
     }
 
-    fn in_memory(&self, data: &DataAccount, watch: &Watch) -> Pca {
+    pub(crate) fn in_memory(&self, data: &DataAccount, watch: &Watch) -> Pca {
         self.settings(data, samples_bytes(data, self.precision()), watch)
     }
 }

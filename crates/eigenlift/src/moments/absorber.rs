@@ -91,6 +91,26 @@ impl WideAbsorber {
         let total = (a + b).max(f64::MIN_POSITIVE);
         let delta: Vec<f64> = mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
         let (d, factor, rows) = (self.mean.len(), if a > 0.0 { a * b / total } else { 0.0 }, rows.view());
+        self.add_products(rows, |(i, j), block| {
+            let range = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(d);
+            let mut view = block.view_mut();
+            for (at, down) in delta[range(i)].iter().enumerate() {
+                let along = factor * down;
+                view.row_mut(at).iter_mut().zip(&delta[range(j)]).for_each(|(s, x)| *s += along * x);
+            }
+        });
+        self.mean.iter_mut().zip(&delta).for_each(|(m, x)| *m += x * b / total);
+        self.count += rows.n_rows() as u64;
+        self.weight = a + b;
+    }
+
+    /// Blocks of RᵀR, each changed further by `then`, shared among threads.
+    fn add_products(
+        &mut self,
+        rows: MatRef<'_, f64>,
+        then: impl Fn((usize, usize), &mut Matrix<f64>) + Sync,
+    ) {
+        let d = self.mean.len();
         self.blocks.par_iter_mut().with_max_len(1).for_each(|(i, j, block)| {
             let range = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(d);
             let (left, right) = (rows.columns(range(*i)), rows.columns(range(*j)));
@@ -99,19 +119,12 @@ impl WideAbsorber {
             } else {
                 gemm(block.view_mut(), Onto::Add, 1.0, Factor::Transposed(left), Factor::Plain(right));
             }
-            let mut view = block.view_mut();
-            for (at, down) in delta[range(*i)].iter().enumerate() {
-                let along = factor * down;
-                view.row_mut(at).iter_mut().zip(&delta[range(*j)]).for_each(|(s, x)| *s += along * x);
-            }
+            then((*i, *j), block);
         });
-        self.mean.iter_mut().zip(&delta).for_each(|(m, x)| *m += x * b / total);
-        self.count += rows.n_rows() as u64;
-        self.weight = a + b;
     }
 
-    /// What was absorbed.
-    pub(crate) fn finish(self) -> Partial {
+    /// The whole sum from its blocks.
+    fn scatter(&self) -> Matrix<f64> {
         let d = self.mean.len();
         let mut scatter = Matrix::zeros(d, d);
         for (i, j, block) in &self.blocks {
@@ -124,8 +137,23 @@ impl WideAbsorber {
                 }
             }
         }
+        scatter
+    }
+
+    /// What was absorbed.
+    pub(crate) fn finish(self) -> Partial {
+        let scatter = self.scatter();
         Partial::from_parts(self.count, self.weight, self.mean, scatter)
     }
+}
+
+/// AᵀA by blocks of columns, those above the diagonal once.
+///
+/// Cost: n·m² flops.
+pub(crate) fn scatter(a: MatRef<'_, f64>) -> Matrix<f64> {
+    let mut sum = WideAbsorber::new(a.n_cols());
+    sum.add_products(a, |_, _| {});
+    sum.scatter()
 }
 
 /// Upper half of out ← out + RᵀR in strips; what they compute below the diagonal is never read.

@@ -24,9 +24,7 @@ pub struct FittedPca {
     pub(super) projection: Projection,
     /// Diagonal of D.
     pub(super) scale: Option<Vec<f64>>,
-    /// nλ of the components.
-    pub(super) eigenvalues: Vec<f64>,
-    /// All nλ that are known.
+    /// All nλ that are known, those of the components first.
     pub(super) spectrum: Vec<f64>,
     pub(super) is_whole: bool,
     /// n: the sum of the weights of the rows.
@@ -105,7 +103,6 @@ impl FittedPca {
                 offset: vec![0.0; k],
             },
             scale: axes.scale,
-            eigenvalues: axes.values,
             spectrum: axes.spectrum,
             is_whole: axes.is_whole,
             weight: axes.weight,
@@ -122,7 +119,7 @@ impl FittedPca {
 
     /// Components kept; may be fewer than asked for, see [`FittedPca::warnings`].
     pub fn n_components(&self) -> usize {
-        self.eigenvalues.len()
+        self.projection.coefficients.n_cols()
     }
 
     /// Rows it was fitted on.
@@ -161,12 +158,12 @@ impl FittedPca {
 
     /// nλ: eigenvalues of the scatter matrix, largest first.
     pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
+        &self.spectrum[..self.n_components()]
     }
 
     /// λ: variances along the axes, divided by n.
     pub fn variances(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v / self.weight).collect()
+        self.eigenvalues().iter().map(|v| v / self.weight).collect()
     }
 
     /// All λ that are known, those of the components first. [`FittedPca::is_whole`] says whether there are others.
@@ -186,7 +183,7 @@ impl FittedPca {
 
     /// Share of the total variance that each component holds.
     pub fn explained_variance_ratio(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v / self.total).collect()
+        self.eigenvalues().iter().map(|v| v / self.total).collect()
     }
 
     /// J(m) for m = 0 … k: the mean squared error of rows put together from m components, Σ_{j>m} λⱼ, (P6).
@@ -195,12 +192,18 @@ impl FittedPca {
     /// [`super::PcaRoute::Directions`] the eigenvalues are lower bounds and so this is an upper bound, on the least error there
     /// can be and on that of these axes: both are at least this minus m·Δ/n, (P13).
     pub fn residual_errors(&self) -> Vec<f64> {
-        let k = self.n_components();
+        let mut errors = self.errors_of_spectrum();
+        errors.truncate(self.n_components() + 1);
+        errors
+    }
+
+    /// As [`FittedPca::residual_errors`], for every m up to the number of eigenvalues known.
+    pub fn errors_of_spectrum(&self) -> Vec<f64> {
+        let mut errors = Vec::with_capacity(self.spectrum.len() + 1);
         if self.is_whole {
-            let left_out = &self.spectrum[k.min(self.spectrum.len())..];
-            let mut tail = left_out.iter().rev().fold(0.0, |sum, value| sum + value);
-            let mut errors = vec![tail / self.weight];
-            for value in self.eigenvalues.iter().rev() {
+            let mut tail = 0.0;
+            errors.push(tail);
+            for value in self.spectrum.iter().rev() {
                 tail += value;
                 errors.push(tail / self.weight);
             }
@@ -208,8 +211,8 @@ impl FittedPca {
             return errors;
         }
         let mut rest = self.total;
-        let mut errors = vec![rest / self.weight];
-        for value in &self.eigenvalues {
+        errors.push(rest / self.weight);
+        for value in &self.spectrum {
             rest = (rest - value).max(0.0);
             errors.push(rest / self.weight);
         }

@@ -291,17 +291,7 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
     if scale.iter().flatten().any(|s| *s <= 0.0) {
         return bad("a standard deviation that is not positive".into(), "columns are divided by it");
     }
-    let known = file.length(SPECTRUM)?;
-    let spectrum: Vec<f64> = file.numbers(SPECTRUM, &[known])?;
-    if known < k
-        || spectrum.windows(2).any(|pair| pair[0] < pair[1])
-        || spectrum.last().is_some_and(|v| *v <= 0.0)
-    {
-        return bad(
-            format!("{known} eigenvalues for {k} components, or out of order"),
-            "they must be positive and in descending order, one for each component or more",
-        );
-    }
+    let spectrum = read_spectrum(file, k)?;
     let sums: Vec<f64> = file.numbers(SUMS, &[3])?;
     if !(sums[0] > 0.0 && sums[1] > 0.0 && sums[2] >= 0.0) {
         return bad(format!("n, total and rounding are {sums:?}"), "they must be positive");
@@ -322,7 +312,6 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
     Ok(FittedPca {
         projection: Projection { lift, coefficients, offset: vec![0.0; k] },
         scale,
-        eigenvalues: spectrum[..k].to_vec(),
         spectrum,
         is_whole: record.is_whole,
         weight: sums[0],
@@ -335,4 +324,21 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
         column_names: header.column_names,
         engine: Arc::new(Cpu::new(0)?),
     })
+}
+
+/// Eigenvalues, positive and in descending order, at least as many as components.
+fn read_spectrum(file: &mut ModelReader<'_>, k: usize) -> Result<Vec<f64>> {
+    let known = file.length(SPECTRUM)?;
+    let spectrum: Vec<f64> = file.numbers(SPECTRUM, &[known])?;
+    if known < k
+        || spectrum.windows(2).any(|pair| pair[0] < pair[1])
+        || spectrum.last().is_some_and(|v| *v <= 0.0)
+    {
+        return Err(Error::model(
+            format!("{known} eigenvalues for {k} components, or out of order"),
+            "they must be positive and in descending order, one for each component or more",
+            SAVE_AGAIN,
+        ));
+    }
+    Ok(spectrum)
 }

@@ -138,53 +138,16 @@ impl Request<'_> {
 /// Decides, gives reasons, and refuses what does not fit.
 pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan> {
     let settings = request.settings;
-    let names = settings.column_names.len();
-    if names != 0 && names != request.n_features {
-        return Err(Error::setting(
-            format!("{names} column names for {} columns", request.n_features),
-            "there must be one for each, or none",
-            "Give a name for each column",
-        ));
-    }
+    check_names(request)?;
     let (allowed, why) = allowance(settings.memory_limit, engine);
     let request = &Request { bytes_allowed: allowed, route: request.route.clone(), ..*request };
     let mut reasons = vec![why];
     let fits = |route: PcaRoute| request.bytes(route) <= u128::from(allowed);
-    let route = match &request.route {
-        Some((route, why)) => {
-            check_route(request, *route)?;
-            reasons.push(why.clone());
-            *route
-        }
-        None => {
-            let routes = request.routes();
-            let found = routes.iter().find(|(route, _)| fits(*route));
-            let least = routes.iter().min_by_key(|(route, _)| request.bytes(*route));
-            match found.or(least) {
-                Some((route, why)) => {
-                    reasons.push(why.clone());
-                    *route
-                }
-                None => return Err(too_wide(request)),
-            }
-        }
-    };
+    let (route, why) = choose_route(request)?;
+    reasons.push(why);
     let needed = request.bytes(route);
     if needed > u128::from(allowed) {
-        return Err(Error::memory(
-            format!(
-                "the {route} route of {} × {} needs {} beside the rows",
-                request.n_samples,
-                request.n_features,
-                human_bytes(needed)
-            ),
-            format!("{} are allowed for that", human_bytes(u128::from(allowed))),
-            format!(
-                "Allow {} more, or use {}",
-                human_bytes((needed + needed / 10).saturating_sub(u128::from(allowed))),
-                if route == PcaRoute::Dual { "fewer rows or another route" } else { "fewer columns" }
-            ),
-        ));
+        return Err(too_big(request, route, allowed));
     }
     let again = request.route.is_none()
         && (matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
@@ -217,6 +180,48 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         bytes_allowed: allowed,
         reasons,
     })
+}
+
+fn check_names(request: &Request<'_>) -> Result<()> {
+    let (names, d) = (request.settings.column_names.len(), request.n_features);
+    if names == 0 || names == d {
+        return Ok(());
+    }
+    Err(Error::setting(
+        format!("{names} column names for {d} columns"),
+        "there must be one for each, or none",
+        "Give a name for each column",
+    ))
+}
+
+/// The route that was asked for, or the first that fits, or the one that needs least; and why.
+fn choose_route(request: &Request<'_>) -> Result<(PcaRoute, String)> {
+    if let Some((route, why)) = &request.route {
+        check_route(request, *route)?;
+        return Ok((*route, why.clone()));
+    }
+    let routes = request.routes();
+    let found = routes.iter().find(|(route, _)| request.bytes(*route) <= u128::from(request.bytes_allowed));
+    let least = routes.iter().min_by_key(|(route, _)| request.bytes(*route));
+    found.or(least).cloned().ok_or_else(|| too_wide(request))
+}
+
+fn too_big(request: &Request<'_>, route: PcaRoute, allowed: u64) -> Error {
+    let (needed, allowed) = (request.bytes(route), u128::from(allowed));
+    Error::memory(
+        format!(
+            "the {route} route of {} × {} needs {} beside the rows",
+            request.n_samples,
+            request.n_features,
+            human_bytes(needed)
+        ),
+        format!("{} are allowed for that", human_bytes(allowed)),
+        format!(
+            "Allow {} more, or use {}",
+            human_bytes((needed + needed / 10).saturating_sub(allowed)),
+            if route == PcaRoute::Dual { "fewer rows or another route" } else { "fewer columns" }
+        ),
+    )
 }
 
 /// Refuses routes that cannot be had for these rows.
