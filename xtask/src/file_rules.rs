@@ -1,7 +1,8 @@
 //! Rules that hold for single files: size, unfinished code, and what library code must not do.
 
 use crate::report::Violation;
-use crate::source::{Source, find_word, line_of};
+use crate::source::{Source, files_below, find_word, line_of};
+use std::path::Path;
 
 /// Most lines that a file may have.
 const MOST_LINES: usize = 500;
@@ -51,13 +52,26 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
     sources.iter().flat_map(check_file).collect()
 }
 
-fn check_file(source: &Source) -> Vec<Violation> {
+/// Checks the size of the files in Python.
+pub(crate) fn check_python(root: &Path) -> Result<Vec<Violation>, String> {
+    let mut paths = files_below(root, "python", "py")?;
+    paths.extend(files_below(root, "python", "pyi")?);
     let mut found = Vec::new();
-    let lines = source.text.lines().count();
-    if lines > MOST_LINES {
-        let message = format!("{lines} lines; at most {MOST_LINES} are allowed: split the file by concept");
-        found.push(Violation { file: source.path.clone(), line: MOST_LINES + 1, message });
+    for path in paths {
+        let text = std::fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+        found.extend(too_long(&path, &text));
     }
+    Ok(found)
+}
+
+fn too_long(path: &str, text: &str) -> Option<Violation> {
+    let lines = text.lines().count();
+    let message = format!("{lines} lines; at most {MOST_LINES} are allowed: split the file by concept");
+    (lines > MOST_LINES).then(|| Violation { file: path.into(), line: MOST_LINES + 1, message })
+}
+
+fn check_file(source: &Source) -> Vec<Violation> {
+    let mut found = Vec::from_iter(too_long(&source.path, &source.text));
     found.extend(forbid(source, &UNFINISHED));
     if !source.ships() {
         return found;

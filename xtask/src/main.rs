@@ -6,6 +6,8 @@ mod source;
 mod layers;
 mod file_rules;
 mod documents;
+mod markdown;
+mod python;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +17,8 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  test     formatting, lints, documentation, tests, doctests, examples and the rules below
+  test     formatting, lints, documentation, tests, doctests, examples, the rules below and Python
+  python   only the Python package: its wheel, its tests and scikit-learn's, documents, types, a newcomer's first run
   layers   only the rules that read the sources: module order, file rules, theory labels, links
   help     this text";
 
@@ -24,12 +27,13 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match (arguments.as_slice(), root()) {
         (["test"], Some(root)) => steps::test(&root),
+        (["python"], Some(root)) => steps::python(&root),
         (["layers"], Some(root)) => ExitCode::from(check(&root)),
         (["help" | "--help" | "-h"], _) => {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
-        (["test" | "layers"], None) => {
+        (["test" | "python" | "layers"], None) => {
             eprintln!("CARGO_MANIFEST_DIR is not set; it must name the xtask package. Run `cargo xtask …`.");
             ExitCode::from(2)
         }
@@ -75,6 +79,7 @@ fn rules(root: &Path) -> Result<Vec<report::Violation>, String> {
     let sources = source::read_workspace(root)?;
     let mut found = layers::check(&sources);
     found.extend(file_rules::check(&sources));
+    found.extend(file_rules::check_python(root)?);
     found.extend(documents::check(root, &sources)?);
     Ok(found)
 }

@@ -42,10 +42,10 @@ impl Source {
     }
 }
 
-/// Every Rust file under `crates/` and `xtask/`, sorted by path.
+/// Every Rust file under `crates/`, `python/` and `xtask/`, sorted by path.
 pub(crate) fn read_workspace(root: &Path) -> Result<Vec<Source>, String> {
     let mut sources = Vec::new();
-    for folder in ["crates", "xtask"] {
+    for folder in ["crates", "python", "xtask"] {
         for path in files_below(root, folder, "rs")? {
             let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
             sources.push(Source::new(&path, &text));

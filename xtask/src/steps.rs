@@ -1,17 +1,18 @@
 //! The steps of `cargo xtask test`, quick ones first. The first that fails ends the run with its exit code.
 
+use crate::python;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 /// A named piece of work that gives an exit code.
-struct Step {
-    name: &'static str,
-    run: fn(&Path) -> u8,
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(&Path) -> u8,
 }
 
 /// Every cargo step names the whole workspace in the same profile, so that all share one set of artefacts.
-const STEPS: [Step; 8] = [
+const RUST_STEPS: [Step; 8] = [
     Step { name: "layers, file rules, labels, links", run: crate::check },
     Step { name: "formatting", run: |root| cargo(root, &["fmt", "--all", "--check"], &[]) },
     Step {
@@ -39,11 +40,22 @@ const STEPS: [Step; 8] = [
     Step { name: "examples are run", run: run_examples },
 ];
 
-/// Runs all steps and prints what each took.
+/// Runs every step there is.
 pub(crate) fn test(root: &Path) -> ExitCode {
+    let steps: Vec<&Step> = RUST_STEPS.iter().chain(&python::STEPS).collect();
+    run_all(root, &steps)
+}
+
+/// Runs the steps of the Python package alone.
+pub(crate) fn python(root: &Path) -> ExitCode {
+    run_all(root, &python::STEPS.iter().collect::<Vec<_>>())
+}
+
+/// Runs steps in order and prints what each took.
+fn run_all(root: &Path, steps: &[&Step]) -> ExitCode {
     let mut summary = Vec::new();
-    for (number, step) in STEPS.iter().enumerate() {
-        println!("\n== {} of {}: {} ==", number + 1, STEPS.len(), step.name);
+    for (number, step) in steps.iter().enumerate() {
+        println!("\n== {} of {}: {} ==", number + 1, steps.len(), step.name);
         let start = Instant::now();
         let code = (step.run)(root);
         let word = if code == 0 { "passed" } else { "FAILED" };
@@ -53,13 +65,13 @@ pub(crate) fn test(root: &Path) -> ExitCode {
             println!(
                 "stopped at \"{}\" with exit code {code}; {} step(s) not run",
                 step.name,
-                STEPS.len() - number - 1
+                steps.len() - number - 1
             );
             return ExitCode::from(code);
         }
     }
     print_summary(&summary);
-    println!("all {} steps passed", STEPS.len());
+    println!("all {} steps passed", steps.len());
     ExitCode::SUCCESS
 }
 
@@ -73,11 +85,12 @@ fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> u8 {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.iter().copied()).current_dir(root);
+    command.envs(python::build_settings(root));
     finish(&mut command)
 }
 
 /// Runs a command to its end and gives its exit code; 1 when it has none.
-fn finish(command: &mut Command) -> u8 {
+pub(crate) fn finish(command: &mut Command) -> u8 {
     match command.status() {
         Ok(status) if status.success() => 0,
         Ok(status) => {
@@ -129,10 +142,10 @@ fn examples(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// A folder among the system's temporary ones, removed when it is dropped.
-struct EmptyFolder(PathBuf);
+pub(crate) struct EmptyFolder(pub(crate) PathBuf);
 
 impl EmptyFolder {
-    fn new(name: &str) -> Result<Self, String> {
+    pub(crate) fn new(name: &str) -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("eigenlift-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Self(path))

@@ -73,7 +73,7 @@ impl Failure {
             Self::ClosedPipe => 0,
             Self::Library(error) => match error {
                 Error::Kernel { .. } | Error::Setting { .. } => USAGE,
-                Error::Data { .. } | Error::Model { .. } => INPUT,
+                Error::Data { .. } | Error::NoVariance { .. } | Error::Model { .. } => INPUT,
                 Error::NotConverged { .. } | Error::NotReached { .. } => NOT_CONVERGED,
                 Error::Cancelled => INTERRUPTED,
                 _ => FAILURE,

@@ -39,6 +39,16 @@ pub enum Error {
         /// What to do next.
         action: String,
     },
+    /// Data without variance: all rows look the same.
+    #[error("{found}; {required}. {action}")]
+    NoVariance {
+        /// What was found.
+        found: String,
+        /// What was required.
+        required: String,
+        /// What to do next.
+        action: String,
+    },
     /// A model file that cannot be used.
     #[error("{found}; {required}. {action}")]
     Model {
@@ -111,5 +121,5 @@ macro_rules! shorthand {
 }
 
 impl Error {
-    shorthand! { kernel => Kernel, setting => Setting, data => Data, model => Model, memory => Memory }
+    shorthand! { kernel => Kernel, setting => Setting, data => Data, no_variance => NoVariance, model => Model, memory => Memory }
 }

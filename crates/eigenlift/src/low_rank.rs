@@ -11,6 +11,7 @@ mod tensor_sketch;
 pub(crate) use approximation::GivenLandmarks;
 pub use approximation::{Approximation, LowRank, Rank};
 pub use feature_map::{FeatureKind, FeatureMap, SampledError};
+pub use fourier::cosine_features;
 pub use k_means::k_means_centres;
 pub(crate) use landmarks::dot;
 pub use landmarks::{Against, FeatureRows, LandmarkFeatures};

@@ -2,9 +2,11 @@
 
 use eigenlift::data;
 use eigenlift::eigen::Indefinite;
+use eigenlift::error::Error;
 use eigenlift::kernel::{Dimension, Kernel, KernelSpec, PolynomialMap};
+use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{KernelPca, Verdict, compare, mercer_check};
+use eigenlift::methods::{FittedKernelPca, KernelPca, Pca, Verdict, compare, mercer_check};
 use eigenlift::model::Solver;
 use eigenlift::progress::Watch;
 use eigenlift_testkit::{laws, problems, reference};
@@ -309,4 +311,50 @@ fn permuting_samples_permutes_scores() {
     let (a, b) = (fit(x).scores().unwrap(), fit(turned).scores().unwrap());
     let expected = Matrix::from_fn(700, 3, |i, j| a[(order[i], j)]);
     assert!(reference::difference_up_to_sign(&expected, &b) < 1e-9);
+}
+
+#[test]
+fn all_components_of_a_matrix_with_a_large_mean_are_found() {
+    // Centring takes away 10⁴ times what it leaves; beside two components there is rounding alone.
+    let x = Matrix::from_fn(100, 2, |i, j| 100.0 + problems::noise(100, 2, 4)[(i, j)]);
+    let gram = Matrix::from_fn(100, 100, |i, j| x[(i, 0)] * x[(j, 0)] + x[(i, 1)] * x[(j, 1)]);
+    let model = KernelPca::new(100).kernel(spec("precomputed")).fit(gram).unwrap();
+    let direct = KernelPca::new(2).kernel(spec("linear")).fit(x).unwrap();
+    assert_eq!(model.n_components(), 2);
+    for (found, wanted) in model.eigenvalues().iter().zip(direct.eigenvalues()) {
+        assert!((found - wanted).abs() < 1e-7 * wanted, "{found} {wanted}");
+    }
+}
+
+#[test]
+fn axes_can_be_turned_round_and_left_out() {
+    let x = problems::mixture(80, 3, 5);
+    for how in [None, Some(LowRank::pivoted(Rank::Exactly(30)))] {
+        let mut settings = KernelPca::new(4).kernel(spec("rbf(gamma=0.3)"));
+        if let Some(how) = how {
+            settings = settings.low_rank(how);
+        }
+        let model = settings.fit(x.clone()).unwrap();
+        let turned = model.clone().flipped(&[false, true, false, true]).keeping(3);
+        let (before, after) = (model.transform(&x).unwrap(), turned.transform(&x).unwrap());
+        let wanted = Matrix::from_fn(80, 3, |i, j| if j == 1 { -before[(i, j)] } else { before[(i, j)] });
+        assert!(reference::difference(&wanted, &after) < 1e-13);
+        assert!(reference::difference(&wanted, &turned.scores().unwrap()) < 1e-10);
+        assert_eq!(turned.eigenvalues(), &model.eigenvalues()[..3]);
+        // What was left out is now among what was missed.
+        let missed = turned.certificate().bounds.missed;
+        assert!(missed.is_none_or(|missed| missed >= model.eigenvalues()[3] * (1.0 - 1e-9)), "{missed:?}");
+        assert_eq!(turned.certificate().bounds.explained, None);
+        assert_eq!(FittedKernelPca::from_bytes(&turned.to_bytes().unwrap()).unwrap().n_components(), 3);
+    }
+}
+
+#[test]
+fn rows_without_variance_have_an_error_of_their_own() {
+    let x = Matrix::from_fn(10, 3, |_, j| j as f64);
+    for kernel in ["linear", "rbf(gamma=1)"] {
+        let error = KernelPca::new(2).kernel(spec(kernel)).fit(x.clone()).unwrap_err();
+        assert!(matches!(error, Error::NoVariance { .. }), "{error}");
+    }
+    assert!(matches!(Pca::new(2).fit(x).unwrap_err(), Error::NoVariance { .. }));
 }

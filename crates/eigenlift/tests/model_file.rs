@@ -16,6 +16,9 @@ mod hostile;
 #[path = "model_file/parts.rs"]
 mod parts;
 
+#[path = "model_file/in_memory.rs"]
+mod in_memory;
+
 use craft::{Tap, changed, small};
 
 /// Rows without any symmetry, the same in each run.

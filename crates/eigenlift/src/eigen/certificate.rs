@@ -293,6 +293,20 @@ impl Certificate {
         self.ties.retain(|(first, _)| *first < k);
     }
 
+    /// Keeps the first `k` components of more: the others are now among what the components do not account for.
+    pub(crate) fn keep(&mut self, k: usize) {
+        let dropped = self.intervals.iter().skip(k).map(|i| i.high).reduce(f64::max);
+        if let (Some(missed), Some(dropped)) = (&mut self.bounds.missed, dropped) {
+            *missed = missed.max(dropped);
+        }
+        if dropped.is_some() {
+            // Known for as many axes as there were.
+            self.bounds.explained = None;
+        }
+        self.truncate(k);
+        self.ties.iter_mut().for_each(|(_, last)| *last = (*last).min(k));
+    }
+
     /// The ties in words, components counted from 1.
     pub fn tie_sentences(&self) -> Vec<String> {
         let k = self.residuals.len().max(self.intervals.len());

@@ -6,11 +6,13 @@ use crate::error::{Error, Result};
 use crate::gram::{CrossGram, Similarity, Storage, SymmetricGram};
 use crate::kernel::Kernel;
 use crate::operator::{GramOperator, LinearOperator};
+use std::sync::OnceLock;
 
 /// Runs on this machine's processor with a pool of threads of its own.
 #[derive(Debug)]
 pub struct Cpu {
-    pool: rayon::ThreadPool,
+    threads: usize,
+    pool: OnceLock<rayon::ThreadPool>,
 }
 
 impl Cpu {
@@ -19,15 +21,34 @@ impl Cpu {
     /// # Errors
     /// When the system refuses to start threads.
     pub fn new(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+        let pool = build(threads).map_err(|e| {
             Error::setting(
                 format!("{threads} threads could not be started ({e})"),
                 "the system must allow that many",
                 "Ask for fewer threads",
             )
         })?;
-        Ok(Self { pool })
+        Ok(Self { threads, pool: OnceLock::from(pool) })
     }
+
+    /// One thread for each processor, started when the first work comes: for models that were loaded and may never run here.
+    pub(crate) fn at_first_use() -> Self {
+        Self { threads: 0, pool: OnceLock::new() }
+    }
+
+    /// The pool; `None` when the system refuses to start threads.
+    fn pool(&self) -> Option<&rayon::ThreadPool> {
+        if self.pool.get().is_none() {
+            let pool = build(self.threads).ok()?;
+            // Another thread may have been faster; its pool is as good.
+            let _ = self.pool.set(pool);
+        }
+        self.pool.get()
+    }
+}
+
+fn build(threads: usize) -> std::result::Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
 }
 
 impl Engine for Cpu {
@@ -36,7 +57,7 @@ impl Engine for Cpu {
     }
 
     fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
     fn memory_available(&self) -> Option<u64> {
@@ -51,7 +72,10 @@ impl Engine for Cpu {
     }
 
     fn run(&self, work: &mut (dyn FnMut() + Send)) {
-        self.pool.install(work);
+        match self.pool() {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     fn gram(

@@ -55,6 +55,26 @@ impl<'a, T: Real> CrossGram<'a, T> {
     }
 }
 
+impl<T: Real> CrossGram<'_, T> {
+    fn write_block(&self, rows: Points<'_, T>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
+        let points = self.samples.points();
+        let n = points.n_rows();
+        self.scratch.with(|space| {
+            for b in 0..n.div_ceil(BLOCK_ROWS) {
+                watch.check()?;
+                let range = block_rows(b, n);
+                space.tile.resize(rows.n_rows() * range.len(), T::ZERO);
+                self.kernel.tile(rows, points.rows(range.clone()), &mut space.tile, &mut space.kernel);
+                for (i, values) in space.tile.chunks_exact(range.len()).enumerate() {
+                    let into = &mut out.row_mut(i)[range.clone()];
+                    into.iter_mut().zip(values).for_each(|(o, v)| *o = v.f64());
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
 impl<T: Real> LinearOperator for CrossGram<'_, T> {
     fn n_rows(&self) -> usize {
         self.x.n_rows()
@@ -85,5 +105,23 @@ impl<T: Real> LinearOperator for CrossGram<'_, T> {
             let done = finished.fetch_add(1, Ordering::Relaxed) + 1;
             watch.step("projecting rows", done, n.div_ceil(BLOCK_ROWS))
         })
+    }
+
+    /// k(xᵢ, yⱼ) written out, each value computed once.
+    fn to_dense(&self, watch: &Watch) -> Result<Matrix<f64>> {
+        let n = self.n_rows();
+        let mut out = Matrix::zeros(n, self.n_cols());
+        let blocks = out.view_mut().row_chunks(BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1);
+        blocks.try_for_each(|(b, out)| {
+            let rows = self.x.rows(block_rows(b, n));
+            match rows.exactly::<T>() {
+                Some(rows) => self.write_block(rows, out, watch),
+                None => {
+                    let converted: Matrix<T> = rows.to_dense();
+                    self.write_block(Points::Dense(converted.view()), out, watch)
+                }
+            }
+        })?;
+        Ok(out)
     }
 }

@@ -1,13 +1,15 @@
 //! Random Fourier features with orthogonal frequencies, docs/theory (K42)–(K44).
 
-use crate::data::Points;
+use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelSpec, gaussian_rate, known};
 use crate::linalg::{Factor, Onto, gemm, orthonormal_columns};
 use crate::matrix::{MatMut, Matrix};
+use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
 use crate::real::Real;
 use crate::simd::{Vectorised, dispatch};
+use rayon::prelude::*;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
 /// Frequencies that are made orthogonal together at most. Why: the gain falls with (frequencies together)/d, the cost does not.
@@ -141,6 +143,50 @@ impl FourierMap {
             dispatch(Waves { cosines, sines, amplitude: self.amplitude });
         }
     }
+}
+
+/// √(2/m)·cos(xᵀw + b) for each row x, each of m frequencies w (columns of `frequencies`) and its phase b: features whose inner
+/// products are the kernel in expectation when w is drawn from its law and b uniformly, (K42).
+///
+/// Cost: 2·d·m flops and m cosines for each row; memory the result and a piece of rows for each thread.
+///
+/// # Errors
+/// When rows have another length than frequencies, there is not one phase for each, or an entry is not finite; cancellation.
+pub fn cosine_features(
+    x: AnyPoints<'_>,
+    frequencies: &Matrix<f64>,
+    phases: &[f64],
+    watch: &Watch,
+) -> Result<Matrix<f64>> {
+    const PIECE: usize = 128;
+    let m = frequencies.n_cols();
+    if (x.n_cols(), m) != (frequencies.n_rows(), phases.len()) {
+        return Err(Error::data(
+            format!("rows of {} numbers and {} phases", x.n_cols(), phases.len()),
+            format!("there are {m} frequencies of {} numbers", frequencies.n_rows()),
+            "Give the columns of the fit",
+        ));
+    }
+    x.check()?;
+    let amplitude = (2.0 / m.max(1) as f64).sqrt();
+    let mut out = Matrix::zeros(x.n_rows(), m);
+    let pieces = out.view_mut().row_chunks(PIECE).into_par_iter().enumerate();
+    pieces.try_for_each(|(piece, mut out)| {
+        watch.check()?;
+        let rows = x.rows(piece * PIECE..piece * PIECE + out.n_rows());
+        match rows {
+            AnyPoints::F32(rows) => rows_times(rows, frequencies, out.reborrow()),
+            AnyPoints::F64(rows) => rows_times(rows, frequencies, out.reborrow()),
+        }
+        let mut sines = vec![0.0; m];
+        for i in 0..out.n_rows() {
+            let cosines = out.row_mut(i);
+            cosines.iter_mut().zip(phases).for_each(|(c, b)| *c += b);
+            dispatch(Waves { cosines, sines: &mut sines, amplitude });
+        }
+        Ok(())
+    })?;
+    Ok(out)
 }
 
 fn check_size(d: usize, m: usize) -> Result<()> {

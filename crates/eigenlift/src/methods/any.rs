@@ -1,13 +1,13 @@
 //! Models of any method, as a file holds them.
 
-use super::pca::saved::{PCA, WHITEN};
+use super::pca::saved::{self as pca_saved, PCA, WHITEN};
 use super::saved::KERNEL_PCA;
 use super::{FittedKernelPca, FittedPca, FittedWhitening};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::model::{read_header, shown};
+use crate::model::{Array, Header, ModelReader, shown};
 use crate::progress::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +24,32 @@ pub trait Fitted: Send + Sync {
     fn column_names(&self) -> &[String];
     /// Sentences a person should read before using the scores.
     fn warnings(&self) -> &[String];
-    /// Scores of rows.
+    /// Where it runs unless told otherwise.
+    fn engine(&self) -> &Arc<dyn Engine>;
+    /// Scores of rows, found on this engine.
     ///
     /// # Errors
     /// When rows have another number of columns, or entries that the model cannot take; cancellation.
-    fn project(&self, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>>;
-    /// Rows from scores.
+    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>>;
+    /// Rows from scores, found on this engine.
     ///
     /// # Errors
     /// When the method has no way back, or scores do not fit.
-    fn invert(&self, scores: &Matrix<f64>) -> Result<Matrix<f64>>;
+    fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>) -> Result<Matrix<f64>>;
+    /// Scores of rows.
+    ///
+    /// # Errors
+    /// As [`Fitted::project_on`].
+    fn project(&self, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.project_on(&**self.engine(), x, watch)
+    }
+    /// Rows from scores.
+    ///
+    /// # Errors
+    /// As [`Fitted::invert_on`].
+    fn invert(&self, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
+        self.invert_on(&**self.engine(), scores)
+    }
     /// Writes the model file.
     ///
     /// # Errors
@@ -62,11 +78,15 @@ impl Fitted for FittedKernelPca {
         self.warnings()
     }
 
-    fn project(&self, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.transform_watched(x, watch)
+    fn engine(&self) -> &Arc<dyn Engine> {
+        &self.engine
     }
 
-    fn invert(&self, _: &Matrix<f64>) -> Result<Matrix<f64>> {
+    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.projection().project(engine, x, watch)
+    }
+
+    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
         Err(Error::model(
             "a kernel PCA model",
             "the way back from scores to rows is known for pca and whiten",
@@ -102,12 +122,21 @@ macro_rules! linear {
                 self.warnings()
             }
 
-            fn project(&self, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
-                self.transform_watched(x, watch)
+            fn engine(&self) -> &Arc<dyn Engine> {
+                self.engine_of_model()
             }
 
-            fn invert(&self, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
-                self.inverse_transform(scores)
+            fn project_on(
+                &self,
+                engine: &dyn Engine,
+                x: AnyPoints<'_>,
+                watch: &Watch,
+            ) -> Result<Matrix<f64>> {
+                self.transform_on(engine, x, watch)
+            }
+
+            fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
+                self.inverse_on(engine, scores)
             }
 
             fn write(&self, path: &Path) -> Result<()> {
@@ -119,6 +148,19 @@ macro_rules! linear {
 
 linear!(FittedPca, PCA, n_components);
 linear!(FittedWhitening, WHITEN, n_outputs);
+
+fn build(file: &mut ModelReader<'_>) -> Result<AnyModel> {
+    match file.header().method.as_str() {
+        PCA => pca_saved::build(file).map(AnyModel::Pca),
+        WHITEN => pca_saved::build_whitening(file).map(|model| AnyModel::Whitening(Box::new(model))),
+        KERNEL_PCA => FittedKernelPca::from_reader(file).map(AnyModel::KernelPca),
+        other => Err(Error::model(
+            format!("a model of the method {}", shown(other)),
+            format!("this version knows {KERNEL_PCA}, {PCA} and {WHITEN}"),
+            "Use a version of eigenlift that knows the method",
+        )),
+    }
+}
 
 /// A model of any method.
 #[derive(Clone, Debug)]
@@ -137,16 +179,27 @@ impl AnyModel {
     /// # Errors
     /// When the file cannot be read, holds a method that this version does not know, or is damaged.
     pub fn load(path: &Path) -> Result<AnyModel> {
-        match read_header(path)?.method.as_str() {
-            PCA => FittedPca::load(path).map(Self::Pca),
-            WHITEN => FittedWhitening::load(path).map(|model| Self::Whitening(Box::new(model))),
-            KERNEL_PCA => FittedKernelPca::load(path).map(Self::KernelPca),
-            other => Err(Error::model(
-                format!("{}: a model of the method {}", path.display(), shown(other)),
-                format!("this version knows {KERNEL_PCA}, {PCA} and {WHITEN}"),
-                "Use a version of eigenlift that knows the method",
-            )),
+        ModelReader::open_file(path, build)
+    }
+
+    /// Hands the header and the arrays of the model file to `then`, without a copy: what a pickle or a database may keep.
+    ///
+    /// # Errors
+    /// When the kernel is a function, which cannot be written down, and what `then` fails with.
+    pub fn with_parts(&self, then: &mut dyn FnMut(&Header, &[Array<'_>]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::KernelPca(model) => then(&model.header()?, &model.arrays()),
+            Self::Pca(model) => model.with_file(None, then),
+            Self::Whitening(model) => model.pca().with_file(Some(model), then),
         }
+    }
+
+    /// The model from its parts, checked as those of a file are. Samples in shared memory are not copied.
+    ///
+    /// # Errors
+    /// As [`AnyModel::load`].
+    pub fn from_parts(header: Header, arrays: Vec<Array<'_>>) -> Result<AnyModel> {
+        build(&mut ModelReader::from_parts(header, arrays)?)
     }
 
     /// What every model can do.

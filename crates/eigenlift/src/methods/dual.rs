@@ -49,6 +49,9 @@ pub(crate) struct DualProblem<'a> {
     pub(crate) start: Option<&'a Matrix<f64>>,
 }
 
+/// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
+const NULL_SLACK: f64 = 16.0;
+
 /// Solves K_c v = θv for the plan's number of components, (K5).
 ///
 /// The iteration runs on the draft where there is one. A last pass over the matrix itself gives the certificate; if the
@@ -164,7 +167,11 @@ fn certified_pairs(
     // What a backward stable solver leaves is rounding of the size below which eigenvalues count as zero; a residual beyond
     // that and beyond the tolerance is no convergence.
     let judge = judge(gram, &pairs, how);
-    if holds(gram, &pairs, how) || pairs.residuals.iter().all(|r| *r <= judge.null) {
+    // Pairs that do not exist may lie along the ones vector, where the product's own rounding is largest; they are dropped.
+    let rounded = |(residual, value): (&f64, &f64)| {
+        *residual <= if value.abs() <= judge.null { NULL_SLACK * judge.null } else { judge.null }
+    };
+    if holds(gram, &pairs, how) || pairs.residuals.iter().zip(&pairs.values).all(rounded) {
         return Ok((pairs, summary));
     }
     Err(Error::NotConverged {
@@ -283,7 +290,7 @@ fn keep_existing(
         ));
     }
     if rank == 0 {
-        return Err(Error::data(
+        return Err(Error::no_variance(
             format!(
                 "a centred Gram matrix whose largest eigenvalue is {:.1e}",
                 pairs.values.first().unwrap_or(&0.0)

@@ -4,6 +4,7 @@ use crate::data::AnyPoints;
 use crate::eigen::{Certificate, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
 use crate::model::{Plan, Projection, Route};
 use crate::progress::Watch;
@@ -99,6 +100,35 @@ impl FittedKernelPca {
     /// As [`FittedKernelPca::transform`], and cancellation.
     pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
         self.projection.project(&*self.engine, x.into(), watch)
+    }
+
+    /// The first `k` components alone; all when there are no more, or k is 0. The plan then says that so many were asked for.
+    pub fn keeping(mut self, k: usize) -> Self {
+        if k == 0 {
+            return self;
+        }
+        self.plan.n_components = k;
+        if k >= self.n_components() {
+            return self;
+        }
+        self.projection.coefficients = self.projection.coefficients.view().first_columns(k).to_matrix();
+        self.projection.offset.truncate(k);
+        self.eigenvalues.truncate(k);
+        self.certificate.keep(k);
+        self.scores = self.scores.map(|scores| scores.view().first_columns(k).to_matrix());
+        self
+    }
+
+    /// The same model with the axes named turned round: signs are a convention, and callers may have another.
+    pub fn flipped(mut self, which: &[bool]) -> Self {
+        let signs: Vec<f64> =
+            (0..self.n_components()).map(|j| if which.get(j) == Some(&true) { -1.0 } else { 1.0 }).collect();
+        scale_columns(self.projection.coefficients.view_mut(), &signs);
+        self.projection.offset.iter_mut().zip(&signs).for_each(|(c, sign)| *c *= sign);
+        if let Some(scores) = &mut self.scores {
+            scale_columns(scores.view_mut(), &signs);
+        }
+        self
     }
 
     /// y(x) = lift(x)ᵀA − c.

@@ -349,7 +349,7 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
     let threshold = rank_threshold(m, largest, sum.trace, f64::EPSILON / 2.0);
     let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
     if rank == 0 {
-        return Err(Error::data(
+        return Err(Error::no_variance(
             format!("features whose largest eigenvalue is {largest:.1e}"),
             format!("at least one must exceed rounding ({threshold:.1e})"),
             "All samples look the same to this kernel: check for constant columns, or change its parameters",

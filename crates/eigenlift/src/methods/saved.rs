@@ -111,7 +111,11 @@ impl FittedKernelPca {
         build(&mut ModelReader::from_bytes(bytes)?)
     }
 
-    fn header(&self) -> Result<Header> {
+    pub(super) fn from_reader(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
+        build(file)
+    }
+
+    pub(super) fn header(&self) -> Result<Header> {
         let lift = &self.projection.lift;
         let kernel = match lift {
             Lift::Precomputed { .. } | Lift::Rows { .. } => KernelSpec::Precomputed.to_string(),
@@ -151,7 +155,7 @@ impl FittedKernelPca {
         Ok(header)
     }
 
-    fn arrays(&self) -> Vec<Array<'_>> {
+    pub(super) fn arrays(&self) -> Vec<Array<'_>> {
         let k = self.n_components();
         let (known, enclosed) = (self.certificate.residuals.len(), self.certificate.intervals.len());
         let Projection { lift, coefficients, offset } = &self.projection;
@@ -229,7 +233,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         warnings,
         column_names,
         scores: None,
-        engine: Arc::new(Cpu::new(0)?),
+        engine: Arc::new(Cpu::at_first_use()),
     })
 }
 
@@ -361,6 +365,9 @@ fn read_samples<T: Real + Number>(
         let mut names = ALWAYS.to_vec();
         names.push(SAMPLES);
         file.expect_only(&names)?;
+        if let Some(buffer) = file.shared::<T>(SAMPLES, &[n, d])? {
+            return Samples::shared(buffer, n, d).map_err(wrong);
+        }
         return Ok(Matrix::from_vec(file.numbers::<T>(SAMPLES, &[n, d])?, n, d).map_err(wrong)?.into());
     }
     let mut names = ALWAYS.to_vec();

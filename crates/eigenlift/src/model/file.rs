@@ -14,7 +14,8 @@ mod disk;
 mod reader;
 mod writer;
 
-pub(crate) use arrays::{Array, Number, Numbers};
+pub(crate) use arrays::Number;
+pub use arrays::{Array, Numbers};
 pub(crate) use disk::save;
 pub(crate) use reader::ModelReader;
 pub(crate) use writer::write;
@@ -167,7 +168,10 @@ impl Header {
     }
 
     /// The header as text, with the checksum of that text in it.
-    fn to_text(&self) -> Result<String> {
+    ///
+    /// # Errors
+    /// When a number in it is not finite.
+    pub fn to_text(&self) -> Result<String> {
         let bare = Self { arrays: Vec::new(), header_sha256: String::new(), ..self.clone() };
         let text = serde_json::to_string(&bare).map_err(|e| {
             Error::model(
@@ -182,7 +186,10 @@ impl Header {
     }
 
     /// Reads and checks the text of a header. The version comes first: a newer header may look different.
-    fn from_text(text: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// When it was written by a newer version, was changed, or lacks something.
+    pub fn from_text(text: &str) -> Result<Self> {
         let preamble: Preamble = serde_json::from_str(text).map_err(unreadable)?;
         let (format, writer) = (preamble.format_version, &preamble.eigenlift_version);
         if format > FORMAT_VERSION {

@@ -3,8 +3,8 @@
 mod file;
 mod plan;
 
-pub(crate) use file::{Array, ModelReader, Number, Numbers, save, shown, write};
-pub use file::{ArrayInfo, FORMAT_VERSION, Header, read_header};
+pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
+pub(crate) use file::{ModelReader, Number, save, shown, write};
 pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Route, Solver};
 

@@ -54,6 +54,24 @@ impl Directions {
         }
     }
 
+    /// Sum of weights, Δ, number of cuts and ℓ.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        vec![self.weight, self.slack, self.cuts as f64, self.size as f64]
+    }
+
+    /// From sums that were found elsewhere; `numbers` as [`Directions::numbers`] gives them.
+    pub(crate) fn from_parts(
+        (count, numbers): (u64, &[f64]),
+        mean: Vec<f64>,
+        rows: Matrix<f64>,
+        squares: Vec<f64>,
+    ) -> Self {
+        let number = |at: usize| numbers.get(at).copied().unwrap_or(0.0);
+        let (weight, slack) = (number(0), number(1));
+        let (cuts, size) = (number(2) as u64, (number(3) as usize).max(1));
+        Self { count, weight, mean, squares, rows, slack, cuts, size }
+    }
+
     /// Number of rows.
     pub fn count(&self) -> u64 {
         self.count

@@ -51,6 +51,11 @@ impl Triangle {
         Ok(Self { count, weight, mean, r: triangle_of(rows.view()) })
     }
 
+    /// From sums that were found elsewhere.
+    pub(crate) fn from_parts(count: u64, weight: f64, mean: Vec<f64>, r: Matrix<f64>) -> Self {
+        Self { count, weight, mean, r }
+    }
+
     /// Number of rows.
     pub fn count(&self) -> u64 {
         self.count

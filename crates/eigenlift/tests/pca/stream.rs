@@ -3,8 +3,11 @@
 use super::help::{EPS, assert_close, correlated, some};
 use eigenlift::data::{AnyPoints, RowsInMemory};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pca::{FittedPca, Pca, PcaPlan, PcaRoute, PcaStream, Whitening, WhiteningMethod};
-use eigenlift_testkit::problems::sparse;
+use eigenlift::methods::pca::{
+    FittedPca, Pca, PcaPlan, PcaRoute, PcaStream, StreamState, Whitening, WhiteningMethod,
+};
+use eigenlift_testkit::problems::{self, sparse};
+use eigenlift_testkit::reference;
 
 const BOTH: [PcaRoute; 2] = [PcaRoute::Covariance, PcaRoute::Tsqr];
 
@@ -239,4 +242,44 @@ fn a_bad_entry_of_a_source_is_named_by_its_row() {
     let message = Pca::new(1).fit_source(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
     // Pieces have 65 536 rows.
     assert!(message.contains("row 3465, column 3 is NaN (counted after row 65536)"), "{message}");
+}
+
+#[test]
+fn a_stream_goes_on_from_what_it_kept() {
+    let x = problems::mixture(90, 6, 3);
+    for route in [PcaRoute::Covariance, PcaRoute::Tsqr, PcaRoute::Directions] {
+        let settings = Pca::new(3).route(route).sketch_rows(4);
+        let mut whole = settings.stream(6).unwrap();
+        whole.partial_fit(AnyPoints::from(&x).rows(0..50)).unwrap();
+        let mut resumed = settings.stream(6).unwrap();
+        resumed.resume(whole.state()).unwrap();
+        assert_eq!(resumed.state(), whole.state());
+        for stream in [&mut whole, &mut resumed] {
+            stream.partial_fit(AnyPoints::from(&x).rows(50..90)).unwrap();
+        }
+        let (whole, resumed) = (whole.finish().unwrap(), resumed.finish().unwrap());
+        assert_eq!(whole.components(), resumed.components(), "{route}");
+        assert_eq!(whole.eigenvalues(), resumed.eigenvalues(), "{route}");
+    }
+    let state = Pca::new(2).stream(5).unwrap().state();
+    let message = Pca::new(2).stream(6).unwrap().resume(state.clone()).unwrap_err().to_string();
+    assert!(message.starts_with("sums of 5 columns"), "{message}");
+    let spoiled = StreamState { mean: vec![f64::NAN; 5], ..state };
+    assert!(Pca::new(2).stream(5).unwrap().resume(spoiled).is_err());
+}
+
+#[test]
+fn a_stream_keeps_as_many_components_as_are_asked_for_at_the_end() {
+    let x = problems::mixture(60, 5, 8);
+    let mut stream = Pca::new(1).stream(5).unwrap();
+    stream.partial_fit(&x).unwrap();
+    stream.keep(4);
+    let (found, wanted) = (stream.finish().unwrap(), Pca::new(4).fit(x.clone()).unwrap());
+    assert!(reference::difference(&found.components(), &wanted.components()) < 1e-10);
+    let fewer = wanted.clone().keeping(2);
+    assert_eq!(fewer.n_components(), 2);
+    assert_eq!(fewer.spectrum(), wanted.spectrum());
+    assert!((fewer.residual_error() - wanted.residual_errors()[2]).abs() < 1e-15);
+    let all = wanted.transform(&x).unwrap();
+    assert_eq!(fewer.transform(&x).unwrap().column(1), all.column(1));
 }

@@ -127,7 +127,7 @@ impl Known {
         let largest = pairs.values.first().copied().unwrap_or(0.0);
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
         if rank == 0 {
-            return Err(Error::data(
+            return Err(Error::no_variance(
                 format!("rows whose largest variance is {:.1e}", largest.max(0.0) / self.weight),
                 format!("at least one must exceed rounding ({:.1e})", threshold / self.weight),
                 "All rows look the same: check for constant columns",

@@ -122,6 +122,21 @@ impl FittedPca {
         self.projection.coefficients.n_cols()
     }
 
+    /// The first `k` components alone; all when there are no more, or k is 0. The plan then says that so many were asked for. The spectrum stays whole.
+    pub fn keeping(mut self, k: usize) -> Self {
+        if k == 0 {
+            return self;
+        }
+        self.plan.n_components = Some(k);
+        if k >= self.n_components() {
+            return self;
+        }
+        self.projection.coefficients = self.projection.coefficients.view().first_columns(k).to_matrix();
+        self.projection.offset.truncate(k);
+        self.certificate.keep(k);
+        self
+    }
+
     /// Rows it was fitted on.
     pub fn n_samples(&self) -> usize {
         self.plan.n_samples
@@ -250,7 +265,20 @@ impl FittedPca {
     /// # Errors
     /// As [`FittedPca::transform`], and cancellation.
     pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.projection.project(&*self.engine, x.into(), watch)
+        self.transform_on(&*self.engine, x.into(), watch)
+    }
+
+    pub(in crate::methods) fn engine_of_model(&self) -> &Arc<dyn Engine> {
+        &self.engine
+    }
+
+    pub(in crate::methods) fn transform_on(
+        &self,
+        engine: &dyn Engine,
+        x: AnyPoints<'_>,
+        watch: &Watch,
+    ) -> Result<Matrix<f64>> {
+        self.projection.project(engine, x, watch)
     }
 
     /// Rows put together from scores: x̂ = x̄ + DUy, (P5).
@@ -260,13 +288,21 @@ impl FittedPca {
     /// # Errors
     /// When there is not one score for each component, or one is not finite.
     pub fn inverse_transform(&self, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
+        self.inverse_on(&*self.engine, scores)
+    }
+
+    pub(in crate::methods) fn inverse_on(
+        &self,
+        engine: &dyn Engine,
+        scores: &Matrix<f64>,
+    ) -> Result<Matrix<f64>> {
         check_scores(scores, self.n_components())?;
         let mut axes = self.components();
         if let Some(scale) = &self.scale {
             crate::linalg::scale_columns(axes.view_mut(), scale);
         }
         let mut out = Matrix::zeros(scores.n_rows(), self.n_features());
-        self.engine.run(&mut || {
+        engine.run(&mut || {
             combine(out.view_mut(), Onto::Replace, 1.0, scores.view(), axes.view());
             shift_columns(out.view_mut(), self.mean());
         });

@@ -14,7 +14,7 @@ mod whitening;
 
 pub use fitted::{FittedPca, Loadings, Reconstruction};
 pub use plan::{PcaPlan, PcaRoute};
-pub use stream::PcaStream;
+pub use stream::{PcaStream, StreamState};
 pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
 
 use crate::data::{AnyPoints, AnySamples, RowSource};

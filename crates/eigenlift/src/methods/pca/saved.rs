@@ -100,7 +100,8 @@ impl FittedPca {
         build(&mut ModelReader::from_bytes(bytes)?)
     }
 
-    fn with_file(
+    /// Hands header and arrays to `then`; those of a whitening when there is one.
+    pub(in crate::methods) fn with_file(
         &self,
         whitening: Option<&FittedWhitening>,
         then: impl FnOnce(&Header, &[Array<'_>]) -> Result<()>,
@@ -193,7 +194,7 @@ impl FittedWhitening {
     }
 }
 
-fn build_whitening(file: &mut ModelReader<'_>) -> Result<FittedWhitening> {
+pub(in crate::methods) fn build_whitening(file: &mut ModelReader<'_>) -> Result<FittedWhitening> {
     file.header().check_method(WHITEN)?;
     let record: Record = file.header().read_record()?;
     let bad = |found: String, required: &str| Err(Error::model(found, required, SAVE_AGAIN));
@@ -269,7 +270,7 @@ fn check_record(header: &Header, record: &Record) -> Result<()> {
 }
 
 /// The model from a file whose layout and header are sound.
-fn build(file: &mut ModelReader<'_>) -> Result<FittedPca> {
+pub(in crate::methods) fn build(file: &mut ModelReader<'_>) -> Result<FittedPca> {
     file.header().check_method(PCA)?;
     read_pca(file, &[])
 }
@@ -322,7 +323,7 @@ fn read_pca(file: &mut ModelReader<'_>, more: &[&'static str]) -> Result<FittedP
         plan: record.plan,
         warnings: header.warnings,
         column_names: header.column_names,
-        engine: Arc::new(Cpu::new(0)?),
+        engine: Arc::new(Cpu::at_first_use()),
     })
 }
 

@@ -5,7 +5,9 @@ use super::{FittedPca, Pca, PcaRoute, axes, schedule};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::moments::{Directions, Partial, Triangle};
+use crate::progress::Watch;
 use std::sync::Arc;
 
 /// Sums of the rows so far.
@@ -14,6 +16,27 @@ enum Sums {
     Covariance(Partial),
     Triangle(Triangle),
     Directions(Directions),
+}
+
+/// The sums of a stream as plain numbers, to be kept and taken up again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamState {
+    /// By which route they were made.
+    pub route: PcaRoute,
+    /// Number of rows.
+    pub count: u64,
+    /// Sum of their weights, then for a sketch Δ, the number of cuts and ℓ.
+    pub numbers: Vec<f64>,
+    /// Mean of the rows.
+    pub mean: Vec<f64>,
+    /// M₂, a triangle, or the rows of a sketch.
+    pub matrix: Matrix<f64>,
+    /// For a sketch, the spread of each column; else empty.
+    pub squares: Vec<f64>,
+    /// Whether rows came with weights.
+    pub weighted: bool,
+    /// Whether all rows came in single precision.
+    pub single: bool,
 }
 
 /// Principal components of rows that come in pieces. The result is that of all rows at once, whatever the pieces.
@@ -195,6 +218,79 @@ impl PcaStream {
             Sums::Triangle(sum) => sum.count(),
             Sums::Directions(sum) => sum.count(),
         }
+    }
+
+    /// The sums so far.
+    pub fn state(&self) -> StreamState {
+        let (numbers, mean, matrix, squares) = match &self.sums {
+            Sums::Covariance(sum) => (vec![sum.weight()], sum.mean(), sum.scatter(), &[][..]),
+            Sums::Triangle(sum) => (vec![sum.weight()], sum.mean(), sum.r(), &[][..]),
+            Sums::Directions(sum) => (sum.numbers(), sum.mean(), sum.rows(), sum.squares()),
+        };
+        StreamState {
+            route: self.route.0,
+            count: self.count(),
+            numbers,
+            mean: mean.to_vec(),
+            matrix: matrix.clone(),
+            squares: squares.to_vec(),
+            weighted: self.weighted,
+            single: self.single,
+        }
+    }
+
+    /// Goes on from sums that [`PcaStream::state`] gave, in place of those of this stream, which must have the same columns.
+    ///
+    /// # Errors
+    /// When the numbers do not fit each other or the columns.
+    pub fn resume(&mut self, state: StreamState) -> Result<()> {
+        let (d, rows) = (self.n_features, state.matrix.n_rows());
+        let is_sketch = state.route == PcaRoute::Directions;
+        let fits = state.mean.len() == d
+            && state.matrix.n_cols() == d
+            && state.squares.len() == if is_sketch { d } else { 0 }
+            && state.numbers.len() == if is_sketch { 4 } else { 1 }
+            && (state.route != PcaRoute::Covariance || rows == d);
+        let StreamState { route, count, numbers, mean, matrix, squares, weighted, single } = state;
+        let finite =
+            numbers.iter().chain(&mean).chain(matrix.as_slice()).chain(&squares).all(|x| x.is_finite());
+        if !fits || !finite || numbers.iter().any(|x| *x < 0.0) {
+            return Err(Error::data(
+                format!("sums of {} columns with a matrix of {rows} × {}", mean.len(), matrix.n_cols()),
+                format!("they must be finite and fit {d} columns"),
+                "Give what a stream of the same columns kept",
+            ));
+        }
+        self.sums = match route {
+            PcaRoute::Covariance => Sums::Covariance(Partial::from_parts(count, numbers[0], mean, matrix)),
+            PcaRoute::Tsqr => Sums::Triangle(Triangle::from_parts(count, numbers[0], mean, matrix)),
+            PcaRoute::Directions => {
+                Sums::Directions(Directions::from_parts((count, &numbers), mean, matrix, squares))
+            }
+            PcaRoute::Dual | PcaRoute::Krylov => {
+                return Err(Error::setting(
+                    format!("sums by the {route} route"),
+                    "a stream goes by covariance, tsqr or directions",
+                    "Give what a stream kept",
+                ));
+            }
+        };
+        if self.route.0 != route {
+            self.route = (route, "taken up from earlier sums".into());
+        }
+        (self.weighted, self.single) = (weighted, single);
+        Ok(())
+    }
+
+    /// Keeps this many components in what [`PcaStream::finish`] gives.
+    pub fn keep(&mut self, n_components: usize) {
+        self.settings.n_components = Some(n_components);
+    }
+
+    /// Reports to and obeys `watch` from now on, with the threads of `engine`.
+    pub fn run_on(&mut self, engine: Arc<dyn Engine>, watch: Watch) {
+        self.settings.watch = watch;
+        self.engine = engine;
     }
 
     /// The model of all rows so far; more can be added afterwards.

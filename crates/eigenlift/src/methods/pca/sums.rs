@@ -159,7 +159,7 @@ fn moments_of(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
     if d > NARROW {
         let (mut wide, mut buffer) = (WideAbsorber::new(d), Matrix::default());
         for from in (0..n).step_by(WIDE_ROWS) {
-            watch.check()?;
+            watch.step("moments of rows", from, n)?;
             let piece = part(from, WIDE_ROWS);
             piece.copy_shared(&mut buffer);
             wide.absorb(&mut buffer, piece.weights);
@@ -169,7 +169,7 @@ fn moments_of(data: Weighted<'_>, watch: &Watch) -> Result<Partial> {
     // Pieces in turn within a task, tasks side by side: each has one buffer that stays in its processor's cache.
     let task = (n.div_ceil(TASKS)).next_multiple_of(NARROW_ROWS).clamp(NARROW_ROWS, LONGEST_TASK);
     for group in (0..n).step_by(TASKS * task) {
-        watch.check()?;
+        watch.step("moments of rows", group, n)?;
         let starts: Vec<usize> = (group..(group + TASKS * task).min(n)).step_by(task).collect();
         let parts: Vec<Partial> = starts
             .into_par_iter()
@@ -256,7 +256,7 @@ fn triangle_of(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
     let group = (TRIANGLE_BYTES / (8 * height * d.max(1))).clamp(1, GROUP);
     let mut sum = Triangle::empty(d);
     for from in (0..n).step_by(height * group) {
-        watch.check()?;
+        watch.step("triangles of rows", from, n)?;
         let starts: Vec<usize> = (from..n.min(from + height * group)).step_by(height).collect();
         let parts: Vec<Result<Triangle>> = starts
             .into_par_iter()

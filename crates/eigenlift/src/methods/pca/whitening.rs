@@ -383,8 +383,20 @@ impl FittedWhitening {
     /// # Errors
     /// As [`FittedWhitening::transform`], and cancellation.
     pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
-        let engine = &self.pca.engine;
-        let narrow = self.forward.project(&**engine, x.into(), watch)?;
+        self.transform_on(&*self.pca.engine, x.into(), watch)
+    }
+
+    pub(in crate::methods) fn engine_of_model(&self) -> &Arc<dyn Engine> {
+        &self.pca.engine
+    }
+
+    pub(in crate::methods) fn transform_on(
+        &self,
+        engine: &dyn Engine,
+        x: AnyPoints<'_>,
+        watch: &Watch,
+    ) -> Result<Matrix<f64>> {
+        let narrow = self.forward.project(engine, x, watch)?;
         let Some(turn) = &self.turn else { return Ok(narrow) };
         let mut out = Matrix::zeros(narrow.n_rows(), turn.n_cols());
         engine.run(&mut || combine(out.view_mut(), Onto::Replace, 1.0, narrow.view(), turn.view()));
@@ -396,12 +408,16 @@ impl FittedWhitening {
     /// # Errors
     /// When there is not one number for each output, or one is not finite.
     pub fn inverse_transform(&self, z: &Matrix<f64>) -> Result<Matrix<f64>> {
+        self.inverse_on(&*self.pca.engine, z)
+    }
+
+    pub(in crate::methods) fn inverse_on(&self, engine: &dyn Engine, z: &Matrix<f64>) -> Result<Matrix<f64>> {
         check_scores(z, self.n_outputs())?;
         let pca = &self.pca;
         let d = pca.n_features();
         let mut out = Matrix::zeros(z.n_rows(), d);
         let scale = |j: usize| pca.scale.as_ref().map_or(1.0, |s| s[j]);
-        pca.engine.run(&mut || {
+        engine.run(&mut || {
             if let Some(both) = &self.triangular {
                 let back = Matrix::from_fn(d, d, |i, j| both.back[(j, i)] * scale(j));
                 combine(out.view_mut(), Onto::Replace, 1.0, z.view(), back.view());

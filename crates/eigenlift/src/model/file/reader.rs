@@ -1,26 +1,35 @@
 //! From bytes to a checked header and arrays.
 
-use super::arrays::{CHUNK, Number, check_numbers};
+use super::arrays::{Array, CHUNK, Number, check_numbers};
 use super::writer::{LARGEST_TABLE, LENGTH_BYTES, array_line};
 use super::{ArrayInfo, COPY_AGAIN, Header, METADATA_KEY, SAVE_AGAIN, hex, shown};
+use crate::data::SharedBuffer;
 use crate::error::{Error, Result};
 use safetensors::tensor::{Metadata, TensorInfo};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where bytes come from.
 pub(crate) trait Source: Read + Seek {}
 impl<S: Read + Seek> Source for S {}
 
-/// A model file whose layout and header were checked; arrays are read when asked for.
+/// A model file whose layout and header were checked, with arrays that are read when asked for; or its parts in memory.
 pub(crate) struct ModelReader<'a> {
-    source: Box<dyn Source + 'a>,
     header: Header,
-    table: Metadata,
-    /// Where the arrays begin.
-    start: u64,
+    content: Content<'a>,
+}
+
+enum Content<'a> {
+    File {
+        source: Box<dyn Source + 'a>,
+        table: Metadata,
+        /// Where the arrays begin.
+        start: u64,
+    },
+    Memory(Vec<Array<'a>>),
 }
 
 impl<'a> ModelReader<'a> {
@@ -56,6 +65,13 @@ impl<'a> ModelReader<'a> {
         Self::new(Box::new(Cursor::new(bytes)), bytes.len() as u64)
     }
 
+    /// Takes a header and arrays that are in memory.
+    pub(crate) fn from_parts(mut header: Header, arrays: Vec<Array<'a>>) -> Result<Self> {
+        arrays.iter().try_for_each(Array::check)?;
+        header.arrays = arrays.iter().map(Array::info).collect();
+        Ok(Self { header, content: Content::Memory(arrays) })
+    }
+
     fn new(mut source: Box<dyn Source + 'a>, length: u64) -> Result<Self> {
         let text = read_table(&mut *source, length)?;
         let table = parse_table(&text)?;
@@ -71,7 +87,7 @@ impl<'a> ModelReader<'a> {
         check_length(start, table.data_len(), length)?;
         let mut header = Header::from_text(words)?;
         header.arrays = sorted(&table).into_iter().map(|(name, info)| array_info(name, info)).collect();
-        Ok(Self { source, header, table, start })
+        Ok(Self { header, content: Content::File { source, table, start } })
     }
 
     /// What the file says in words.
@@ -79,18 +95,19 @@ impl<'a> ModelReader<'a> {
         &self.header
     }
 
-    /// Refuses arrays whose bytes are not those that were saved. Cost: one pass over the file.
+    /// Refuses arrays whose bytes are not those that were saved. Cost: one pass over the file; none in memory.
     pub(crate) fn verify(&mut self) -> Result<()> {
+        let Content::File { source, table, start } = &mut self.content else { return Ok(()) };
         let mut sum = Sha256::new();
         let mut chunk = vec![0; CHUNK * 8];
-        for (name, info) in sorted(&self.table) {
+        for (name, info) in sorted(table) {
             sum.update(array_line(&name, &info.dtype.to_string(), &info.shape));
             let (from, to) = info.data_offsets;
-            seek(&mut *self.source, self.start, from)?;
+            seek(&mut **source, *start, from)?;
             let mut left = to.saturating_sub(from);
             while left > 0 {
                 let piece = &mut chunk[..left.min(CHUNK * 8)];
-                self.source.read_exact(piece).map_err(unreadable)?;
+                source.read_exact(piece).map_err(unreadable)?;
                 sum.update(&*piece);
                 left -= piece.len();
             }
@@ -134,18 +151,15 @@ impl<'a> ModelReader<'a> {
         name: &str,
         shape: &[usize],
     ) -> Result<Vec<N>> {
-        let info = self.info(name)?.clone();
-        if info.dtype != N::DTYPE {
-            return Err(Error::model(
-                format!("array \"{name}\" has the type {}", info.dtype),
-                format!("it must be {}", N::DTYPE),
-                SAVE_AGAIN,
-            ));
-        }
-        if info.shape != shape {
-            return Err(wrong_shape(name, &info.shape, &format!("{shape:?}")));
-        }
-        let (from, to) = info.data_offsets;
+        self.check_info::<N>(name, shape)?;
+        let (source, table, start) = match &mut self.content {
+            Content::File { source, table, start } => (source, table, *start),
+            Content::Memory(arrays) => {
+                let found = arrays.iter().find(|array| array.name == name);
+                return Ok(found.and_then(|array| N::slice(&array.numbers)).unwrap_or_default().to_vec());
+            }
+        };
+        let (from, to) = table.info(name).map_or((0, 0), |info| info.data_offsets);
         let mut left = to.saturating_sub(from);
         let mut numbers: Vec<N> = Vec::new();
         numbers.try_reserve_exact(left / N::WIDTH).map_err(|_| {
@@ -155,11 +169,11 @@ impl<'a> ModelReader<'a> {
                 "Free some",
             )
         })?;
-        seek(&mut *self.source, self.start, from)?;
+        seek(&mut **source, start, from)?;
         let mut chunk = vec![0; left.min(CHUNK * N::WIDTH)];
         while left > 0 {
             let piece = &mut chunk[..left.min(CHUNK * N::WIDTH)];
-            self.source.read_exact(piece).map_err(unreadable)?;
+            source.read_exact(piece).map_err(unreadable)?;
             numbers.extend(piece.chunks_exact(N::WIDTH).filter_map(N::take));
             left -= piece.len();
         }
@@ -167,8 +181,38 @@ impl<'a> ModelReader<'a> {
         Ok(numbers)
     }
 
-    fn info(&self, name: &str) -> Result<&TensorInfo> {
-        self.table.info(name).ok_or_else(|| {
+    /// As [`ModelReader::numbers`], without a copy, when the array lies in memory that the model may go on using.
+    pub(crate) fn shared<N: Number>(
+        &self,
+        name: &str,
+        shape: &[usize],
+    ) -> Result<Option<Arc<dyn SharedBuffer<N>>>> {
+        self.check_info::<N>(name, shape)?;
+        Ok(match &self.content {
+            Content::File { .. } => None,
+            Content::Memory(arrays) => {
+                arrays.iter().find(|array| array.name == name).and_then(|array| N::shared(&array.numbers))
+            }
+        })
+    }
+
+    fn check_info<N: Number>(&self, name: &str, shape: &[usize]) -> Result<()> {
+        let info = self.info(name)?;
+        if info.dtype != N::DTYPE.to_string() {
+            return Err(Error::model(
+                format!("array \"{name}\" has the type {}", info.dtype),
+                format!("it must be {}", N::DTYPE),
+                SAVE_AGAIN,
+            ));
+        }
+        if info.shape != shape {
+            return Err(wrong_shape(name, &info.shape, &format!("{shape:?}")));
+        }
+        Ok(())
+    }
+
+    fn info(&self, name: &str) -> Result<&ArrayInfo> {
+        self.header.arrays.iter().find(|array| array.name == name).ok_or_else(|| {
             Error::model(
                 format!("no array \"{name}\""),
                 format!("a {} model needs it", shown(&self.header.method)),

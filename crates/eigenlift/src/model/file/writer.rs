@@ -28,7 +28,7 @@ pub(crate) fn write(
     let header = Header { sha256: checksum(arrays)?, ..header.clone() };
     // Wide types first, then by name, as safetensors asks, so that every array is aligned.
     let mut arrays: Vec<&Array<'_>> = arrays.iter().collect();
-    arrays.sort_by(|a, b| b.dtype().cmp(&a.dtype()).then(a.name.cmp(b.name)));
+    arrays.sort_by(|a, b| b.dtype().cmp(&a.dtype()).then(a.name.cmp(&b.name)));
     let table = table(&header, &arrays)?;
     take(&(table.len() as u64).to_le_bytes())?;
     take(table.as_bytes())?;
@@ -37,10 +37,10 @@ pub(crate) fn write(
 
 fn checksum(arrays: &[Array<'_>]) -> Result<String> {
     let mut sorted: Vec<&Array<'_>> = arrays.iter().collect();
-    sorted.sort_by_key(|array| array.name);
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
     let mut sum = Sha256::new();
     for array in sorted {
-        sum.update(array_line(array.name, &array.dtype().to_string(), &array.shape));
+        sum.update(array_line(&array.name, &array.dtype().to_string(), &array.shape));
         array.each_chunk(&mut |bytes| {
             sum.update(bytes);
             Ok(())

@@ -1,0 +1,62 @@
+"""What a fit says of itself: plans and certificates, as values to be read and printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+
+class Account(Mapping):
+    """Named values, read as attributes or as a mapping; `print` gives them in words."""
+
+    def __init__(self, values, text=None):
+        self._values = dict(values)
+        self._text = text
+
+    @classmethod
+    def from_json(cls, text, words=None):
+        return cls(json.loads(text), words)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            value = self._values[name]
+        except KeyError:
+            raise AttributeError(f"no {name!r} here; there are {', '.join(self._values)}") from None
+        return Account(value) if isinstance(value, dict) else value
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def __str__(self):
+        return self._text if self._text is not None else repr(self)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._values!r})"
+
+
+class Plan(Account):
+    """What was decided, with one reason for each decision."""
+
+
+class Certificate(Account):
+    """What is proved about the eigenvalues nλ.
+
+    `residuals` holds ‖K_c v − θv‖/θ for each component, `intervals` bounds between which an eigenvalue lies, `bounds` what is known
+    about all together, `ties` components that are determined only as a subspace.
+    """
+
+    @property
+    def worst_residual(self):
+        """The largest of the residuals; NaN before a product with the matrix itself was made."""
+        return max(self._values["residuals"], default=float("nan"))

@@ -1,0 +1,82 @@
+"""What all estimators share."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._account import Certificate, Plan
+from ._parameters import InvalidParameterError
+from ._progress import watching
+from ._rows import native
+from ._threads import thread_count
+
+
+class EigenliftWarning(UserWarning):
+    """A result that is correct but may not be what was expected."""
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators: validation, threads, progress, accounts and model files.
+
+    Subclasses have the parameters `n_jobs`, `verbose` and `progress`.
+    """
+
+    _method = None  # of the model file
+
+    def _rows(self, X, *, reset, accept_sparse="csr", copy=False, min_samples=1):
+        """X as C-ordered rows of float32 or float64, or CSR."""
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=accept_sparse,
+            dtype=[np.float64, np.float32],
+            order="C",
+            copy=copy,
+            ensure_min_samples=min_samples,
+        )
+
+    def _threads(self):
+        return thread_count(self.n_jobs)
+
+    def _seed(self):
+        """A seed for the compiled part; None gives 0, so that results repeat."""
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _column_names(self):
+        return [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _run(self, function, *arguments):
+        """Calls the compiled part with this estimator's threads and progress as last arguments."""
+        with watching(self) as progress:
+            return function(*arguments, self._threads(), progress)
+
+    def _tell(self, model):
+        """Keeps the model with its plan and certificate."""
+        self._model = model
+        self.plan_ = Plan.from_json(model.plan, model.plan_text)
+        self.certificate_ = Certificate.from_json(model.certificate)
+
+    def save(self, path):
+        """Writes the model file, which the command line and Rust read too.
+
+        The file appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; the name should end in `.safetensors`.
+        """
+        check_is_fitted(self)
+        self._saved_model().save(os.fspath(path))
+
+    def _saved_model(self):
+        return self._model

@@ -1,0 +1,238 @@
+"""How a kernel PCA is fitted: from parameters to settings, from models to attributes."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils.validation import check_is_fitted
+
+from . import _native
+from . import _parameters as parameters
+from ._account import Plan
+from ._base import EigenliftWarning, Estimator
+from ._kernel_choice import choose
+from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, symmetric
+from ._linear import completed
+from ._rows import from_native, native
+
+# Relative residual that is asked for when `tol` is 0, and the smallest that makes sense.
+_TOLERANCE = 1e-6
+_SMALLEST_TOLERANCE = 1e-14
+_APPROXIMATIONS = {"pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"}
+
+
+class KernelFit(Estimator):
+    """What `KernelPCA` does behind its public methods."""
+
+    _method = "kpca"
+
+    def _check_parameters(self):
+        parameters.integer(self, "n_components", 1, none=True)
+        parameters.real(self, "gamma", 0, none=True)
+        parameters.real(self, "degree", 0)
+        parameters.real(self, "coef0", -np.inf)
+        parameters.real(self, "alpha", 0)
+        parameters.boolean(self, "fit_inverse_transform")
+        parameters.choice(self, "eigen_solver", {"auto", "dense", "arpack", "randomized"})
+        parameters.real(self, "tol", 0)
+        parameters.integer(self, "max_iter", 1, none=True)
+        if self.iterated_power != "auto":
+            parameters.integer(self, "iterated_power", 0)
+        parameters.boolean(self, "remove_zero_eig")
+        parameters.boolean(self, "copy_X")
+        parameters.integer(self, "rank", 1, none=True)
+        parameters.real(self, "error", 0, none=True, open_low=True)
+        parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
+        parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
+        parameters.memory(self)
+        if self.fit_inverse_transform and self._is_precomputed():
+            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+
+    def _is_precomputed(self):
+        return not callable(self.kernel) and str(self.kernel) == "precomputed"
+
+    def _is_low_rank(self):
+        """Whether low rank was asked for."""
+        return self.rank is not None or self.error is not None or self.approximation is not None
+
+    def _settings(self, choice, n_samples):
+        """Settings for the compiled part."""
+        by_magnitude = self.eigen_solver == "randomized" and self.repair is None
+        return {
+            "n_components": n_samples if self.n_components is None else int(self.n_components),
+            "kernel": choice.text or "precomputed",
+            "tolerance": max(float(self.tol), _SMALLEST_TOLERANCE) if self.tol else _TOLERANCE,
+            "seed": self._seed(),
+            "repair": "flip" if by_magnitude else self.repair or "clip",
+            "solver": "dense" if self.eigen_solver == "dense" else None,
+            "memory": parameters.memory(self),
+            "exact": False,
+            "by_gram_matrix": False,
+            "approximation": self.approximation,
+            "rank": None if self.rank is None else int(self.rank),
+            "error": None if self.error is None else float(self.error),
+            "novelty": None,
+            "column_names": self._column_names(),
+        }
+
+    def _choice(self, n_features):
+        return choose(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            n_features=n_features,
+            owner=type(self).__name__,
+        )
+
+    def _prepared(self, X, *, reset):
+        """Rows or kernel matrix for the compiled part, with the settings."""
+        self._check_parameters()
+        X = self._rows(X, reset=reset, min_samples=2)
+        choice = self._choice(X.shape[1])
+        return X, self._compared(X, choice), choice, self._settings(choice, X.shape[0])
+
+    def _compared(self, X, choice):
+        """What the compiled part fits, and means that were taken from it: the rows, or the kernel matrix when it is known."""
+        if choice.text:
+            return X, None
+        return symmetric(X if choice.precomputed else choice.matrix(X, None, self._threads()))
+
+    def _planned_low_rank(self, rows, settings):
+        """Whether the fit will go by low rank; says so when nobody asked for it."""
+        if self._is_low_rank():
+            return True
+        try:
+            plan, _ = _native.plan_kernel_pca(native(rows), settings, self._threads())
+        except _native.NoVarianceError:
+            return False
+        if Plan.from_json(plan).route != "low-rank":
+            return False
+        warnings.warn(
+            "An exact fit does not fit into the memory allowed: the kernel is approximated by landmarks, with bounds in "
+            "certificate_. Allow more memory, or give rank or error to choose how closely.",
+            EigenliftWarning,
+            stacklevel=3,
+        )
+        return True
+
+    def _adopt(self, model, dtype, n_samples, rows=None):
+        """Sets the fitted attributes from a model; None is a model of no variance."""
+        values = np.zeros(0) if model is None else model.eigenvalues
+        wanted = n_samples if self.n_components is None else min(n_samples, self.n_components)
+        if self.repair is None:
+            refuse_negative(values, dtype)
+            if rows is not None and len(values) < wanted and not self._known_valid(model):
+                refuse_negative(self._all_eigenvalues(rows, wanted), dtype)
+        kept = count_nonzero(values, dtype)
+        values = values[:kept]
+        vectors = np.zeros((n_samples, 0))
+        if model is not None:
+            model = model.keeping(kept)
+            vectors = model.scores() / np.sqrt(np.abs(values))
+            # scikit-learn's convention: the entry of largest magnitude is positive.
+            flip = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(kept)] < 0
+            if flip.any():
+                vectors[:, flip] *= -1
+                model = model.flipped(flip.tolist())
+        size = kept if self.remove_zero_eig or self.n_components is None else wanted
+        self.eigenvalues_ = np.concatenate([values, np.zeros(size - kept)]).astype(dtype)
+        self.eigenvectors_ = completed(vectors.T, size).T.astype(dtype, order="C")
+        total = model.total if model is not None else 0.0
+        self.explained_variance_ratio_ = np.divide(
+            np.abs(self.eigenvalues_), total, out=np.zeros_like(self.eigenvalues_), where=total > 0
+        )
+        if model is None:
+            self._model, self.kernel_, self.plan_, self.certificate_ = None, str(self.kernel), None, None
+            self.n_iter_ = 1
+            return
+        self._tell(model)
+        self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
+        choice = self._fit_choice
+        self.kernel_ = model.kernel if choice.text else str(choice.kernel)
+
+    @staticmethod
+    def _known_valid(model):
+        """Whether no eigenvalue can be negative: landmarks and features only give positive ones."""
+        return model is not None and model.kernel != "precomputed" and "sigmoid" not in model.kernel
+
+    def _all_eigenvalues(self, rows, count):
+        """Eigenvalues that were asked for, also those that the model leaves out."""
+        choice = self._fit_choice
+        return leading_eigenvalues(choice.matrix(rows, None, self._threads()) if choice.text else rows, count)
+
+    def _learn_way_back(self, X):
+        """Ridge regression from scores to rows: (K(scores) + alpha·I) · dual_coef_ = X."""
+        if hasattr(X, "tocsr"):
+            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+        scores = np.ascontiguousarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)))
+        matrix = self._score_choice().matrix(scores, None, self._threads())
+        matrix.flat[:: len(matrix) + 1] += self.alpha
+        self.dual_coef_ = linalg.solve(matrix, X, assume_a="pos", overwrite_a=True)
+        self.X_transformed_fit_ = scores
+
+    def _score_choice(self):
+        """The kernel as it compares scores: the numbers found from rows stay."""
+        choice = self._fit_choice
+        return choice if choice.text is None else choose(
+            self.kernel_, gamma=None, degree=None, coef0=None, kernel_params=None, n_features=1
+        )
+
+    def _rows_of_fit(self, X):
+        check_is_fitted(self)
+        if self._model is None:
+            raise ValueError("The rows of the fit all look the same; there is nothing to certify.")
+        if X is None and not hasattr(self, "X_fit_"):
+            raise ValueError("A low-rank model does not hold the rows of its fit. Give X.")
+        rows = self.X_fit_ if X is None else self._rows(X, reset=False)
+        return self._compared(rows, self._fit_choice)[0]
+
+    def _saved_model(self):
+        if self._model is None:
+            raise ValueError("The rows of the fit all look the same; there is no model to save.")
+        if not (self._fit_choice.text or self._fit_choice.precomputed):
+            raise ValueError(
+                f"The kernel {self.kernel!r} is computed by Python; a model file holds kernels that can be written down. Write it "
+                "as 'expr(...)', or fit with the precomputed kernel matrix."
+            )
+        return self._model
+
+    @classmethod
+    def _from_model(cls, model):
+        """A fitted estimator from a loaded model."""
+        samples, text = from_native(model.samples), model.kernel
+        low_rank = '"route":"low-rank"' in model.plan
+        rank = {"rank": len(model.coefficients)} if low_rank else {}
+        self = cls(n_components=model.n_components, kernel=text, **rank)
+        self.n_features_in_ = model.n_features
+        if model.column_names:
+            self.feature_names_in_ = np.array(model.column_names, dtype=object)
+        self._fit_choice = self._choice(model.n_features)
+        self.gamma_ = 1 / model.n_features
+        self.kernel_ = text
+        self._tell(model)
+        self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
+        self.eigenvalues_ = model.eigenvalues
+        self.explained_variance_ratio_ = np.abs(self.eigenvalues_) / model.total
+        if '"route":"dual"' in model.plan:
+            self.eigenvectors_ = model.scores() / np.sqrt(np.abs(self.eigenvalues_))
+            if samples is not None:
+                self.X_fit_ = samples
+        elif low_rank:
+            self.landmarks_ = samples
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self):
+        return self.eigenvalues_.shape[0]

@@ -1,0 +1,209 @@
+"""The compiled part: glue between NumPy and the Rust library. Private; the estimators are the interface.
+
+Rows come as a C-ordered two-dimensional array of float32 or float64, which is not copied, or as a CSR matrix taken apart by
+`eigenlift._rows.native`. Results have the precision of the rows. Long calls release the GIL, stop at Ctrl-C within a fraction of
+a second, and call `progress(stage, done, total)` a few times a second when it is given.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+type Dense = NDArray[np.float32] | NDArray[np.float64]
+type Csr = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
+type Rows = Dense | Csr
+type Progress = Callable[[str, int, int], object] | None
+
+__version__: Final[str]
+
+class EigenliftError(ValueError):
+    """What the library refuses: settings, kernels or data."""
+
+class NoVarianceError(EigenliftError):
+    """All rows look the same."""
+
+class ModelFileError(EigenliftError):
+    """A model file that cannot be used."""
+
+class NotConvergedError(RuntimeError):
+    """A tolerance or an error asked for was not reached."""
+
+class MemoryLimitError(MemoryError):
+    """The work does not fit into the memory allowed."""
+
+class KernelPcaSettings(TypedDict):
+    n_components: int
+    kernel: str  # as on the command line, or "precomputed"
+    tolerance: float
+    seed: int
+    repair: str  # clip, flip, refuse
+    solver: str | None  # dense, davidson
+    memory: int | None  # bytes
+    exact: bool  # refuse low rank
+    by_gram_matrix: bool  # eigenvectors over samples even where explicit features are cheaper
+    approximation: str | None  # pivoted, uniform, kmeans, growing, fourier, tensorsketch
+    rank: int | None  # landmarks or features
+    error: float | None  # instead of rank: until this share of the trace is left
+    novelty: float | None  # with growing
+    column_names: list[str]
+
+class PcaSettings(TypedDict):
+    n_components: int | None  # None: the rules choose
+    standardize: bool
+    route: str | None  # covariance, dual, tsqr, krylov, directions
+    tolerance: float
+    seed: int
+    memory: int | None
+    sketch_rows: int | None
+    column_names: list[str]
+
+class Model:
+    """A fitted model of any method; pickles as a header and NumPy arrays."""
+
+    @staticmethod
+    def from_parts(header: str, arrays: dict[str, NDArray[Any]]) -> Model: ...
+    def parts(self) -> tuple[str, dict[str, NDArray[Any]]]: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def n_components(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def precision(self) -> str:
+        """Of the samples: f32 or f64."""
+    @property
+    def plan(self) -> str:
+        """As JSON."""
+    @property
+    def plan_text(self) -> str: ...
+    @property
+    def certificate(self) -> str:
+        """As JSON: residuals, intervals, bounds, rounding, ties."""
+    @property
+    def stats(self) -> str:
+        """As JSON: iterations, passes, products."""
+    @property
+    def choice(self) -> str | None:
+        """pca fitted with rules: the table of the rules as JSON."""
+    @property
+    def eigenvalues(self) -> NDArray[np.float64]:
+        """nλ, largest first."""
+    @property
+    def total(self) -> float:
+        """n times the total variance."""
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """A of scores = lift(x)ᵀA − c."""
+    @property
+    def offset(self) -> NDArray[np.float64]:
+        """c."""
+    @property
+    def kernel(self) -> str:
+        """kpca: the kernel with every number known."""
+    @property
+    def samples(self) -> Any:
+        """kpca: samples or landmarks as an array (or CSR parts); None when the lift needs none."""
+    @property
+    def mean(self) -> NDArray[np.float64]: ...
+    @property
+    def scale(self) -> NDArray[np.float64] | None: ...
+    @property
+    def components(self) -> NDArray[np.float64]:
+        """pca, whiten: axes, one row each."""
+    @property
+    def spectrum(self) -> NDArray[np.float64]:
+        """pca, whiten: all nλ that are known."""
+    @property
+    def is_whole(self) -> bool: ...
+    @property
+    def weight(self) -> float:
+        """n, or the sum of the weights."""
+    @property
+    def whitening(self) -> tuple[str, float, int, str, float]:
+        """whiten: method, ridge, rank, statement, distance."""
+    def keeping(self, k: int) -> Model:
+        """pca, kpca: the first k components alone."""
+    def flipped(self, which: list[bool]) -> Model:
+        """kpca: the same model with the axes named turned round."""
+    def scores(self) -> NDArray[np.float64]:
+        """kpca: scores of the samples, when the model holds them."""
+    def transform(self, x: Rows, threads: int, progress: Progress = None) -> Dense: ...
+    def inverse(self, scores: NDArray[np.float64], threads: int) -> NDArray[np.float64]: ...
+    def certify(self, x: Rows, threads: int, progress: Progress = None) -> Model: ...
+    def refine(self, x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
+    def save(self, path: str) -> None: ...
+
+class PcaStream:
+    """Sums of rows that come in pieces; pickles as NumPy arrays."""
+
+    def __init__(self, n_features: int, settings: PcaSettings, threads: int) -> None: ...
+    @property
+    def count(self) -> int: ...
+    def add(self, x: Rows, threads: int, progress: Progress = None) -> None: ...
+    def merge(self, other: PcaStream) -> None: ...
+    def finish(self, n_components: int, threads: int) -> Model: ...
+
+def load(path: str) -> Model: ...
+def fit_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int) -> tuple[str, str]:
+    """Plan as JSON and as text."""
+
+def fit_pca(
+    x: Rows, weights: NDArray[np.float64] | None, settings: PcaSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def plan_pca(x: Rows, settings: PcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_whitening(
+    x: Rows,
+    weights: NDArray[np.float64] | None,
+    method: str,  # zca, pca, cholesky, zca-cor, pca-cor
+    ridge: float,
+    settings: PcaSettings,  # n_components None: all directions with variance
+    threads: int,
+    progress: Progress = None,
+) -> Model: ...
+def project(
+    x: Rows, center: NDArray[np.float64], axes: NDArray[np.float64], threads: int, progress: Progress = None
+) -> Dense:
+    """(x − center)·axesᵀ, axes one row each."""
+
+def kernel_text(text: str) -> str:
+    """A kernel description in its canonical form."""
+
+def resolve_kernel(text: str, x: Rows, seed: int, threads: int) -> str:
+    """The kernel with `median` and `1/d` found from the rows."""
+
+def kernel_matrix(kernel: str, x: Rows, y: Rows, threads: int, progress: Progress = None) -> NDArray[np.float64]:
+    """k(xᵢ, yⱼ)."""
+
+def kernel_times(
+    kernel: str, x: Rows, y: Rows, block: NDArray[np.float64], threads: int, progress: Progress = None
+) -> Dense:
+    """K(x, y)·block, without storing K."""
+
+def kernel_diagonal(kernel: str, x: Rows, threads: int) -> NDArray[np.float64]:
+    """k(xᵢ, xᵢ)."""
+
+def cosine_features(
+    x: Rows,
+    weights: NDArray[np.float64],  # d × m
+    offset: NDArray[np.float64],  # m
+    threads: int,
+    progress: Progress = None,
+) -> Dense:
+    """√(2/m)·cos(x·weights + offset)."""
+
+def pivots(
+    kernel: str, x: Rows, rank: int, seed: int, threads: int, progress: Progress = None
+) -> NDArray[np.int64]:
+    """Rows that randomly pivoted Cholesky chooses as landmarks, in order."""

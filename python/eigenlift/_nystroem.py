@@ -1,0 +1,308 @@
+"""The Nyström method: features whose inner products approximate a kernel."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _native, _parameters
+from ._account import Account
+from ._base import EigenliftWarning, Estimator
+from ._kernel_choice import choose
+from ._progress import watching
+from ._rows import native
+
+_PIECE = 2**22  # numbers that a piece of rows or of results may hold
+_SMALLEST = 1e-12  # eigenvalues below count as this, as in scikit-learn
+
+
+class Nystroem(Estimator):
+    """Features from the kernel between rows and a few landmark rows.
+
+    z(x) = k(x, landmarks)·K^(-1/2) with the kernel matrix K of the landmarks, so that ⟨z(x), z(y)⟩ approximates
+    k(x, y), and equals it where x or y is a landmark. Drops in for `sklearn.kernel_approximation.Nystroem`; the
+    parameters from `landmarks` on are further ones.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default='rbf'
+        A name of scikit-learn (additive_chi2, chi2, cosine, laplacian, linear, poly, polynomial, precomputed, rbf,
+        sigmoid) with its defaults, a description as on the command line such as `"matern(nu=2.5)"`, a kernel of
+        `eigenlift.kernels`, or a function k(x, y, **kernel_params) of two rows.
+    gamma : float, default=None
+        For scikit-learn's names; None stands for 1/n_features, and for 1 with chi2.
+    coef0 : float, default=None
+        For scikit-learn's names poly and sigmoid; None stands for 1.
+    degree : float, default=None
+        For scikit-learn's name poly; None stands for 3.
+    kernel_params : dict, default=None
+        Further arguments of a function.
+    n_components : int, default=100
+        Landmarks, and features.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows become landmarks.
+    n_jobs : int, default=None
+        Threads; None asks the environment and takes all processors otherwise.
+    landmarks : {'uniform', 'pivoted'}, default='uniform'
+        Rows drawn evenly, the same ones as scikit-learn draws; or rows chosen one by one by randomly pivoted Cholesky,
+        preferably where the kernel is explained least: usually a smaller error for the same number, at the cost of one
+        kernel value for each row and landmark.
+    verbose : int, default=0
+        Above 0, progress is written to the standard error stream.
+    progress : callable, default=None
+        Called with (stage, done, total), or a class of bars such as `tqdm.tqdm`.
+
+    Attributes
+    ----------
+    components_ : ndarray or sparse matrix of shape (n_components, n_features)
+        The landmarks.
+    component_indices_ : ndarray of shape (n_components,)
+        Where they stand among the rows.
+    normalization_ : ndarray of shape (n_components, n_components)
+        The inverse square root of their kernel matrix.
+    kernel_ : str or callable
+        The kernel with every number known.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlift import Nystroem
+    >>> from eigenlift.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> features = Nystroem(RBF(gamma=0.1), n_components=60, landmarks="pivoted", random_state=0)
+    >>> features.fit_transform(X).shape
+    (500, 60)
+    >>> features.certify(X).residual_share < 0.01
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=None,
+        coef0=None,
+        degree=None,
+        kernel_params=None,
+        n_components=100,
+        random_state=None,
+        n_jobs=None,
+        landmarks="uniform",
+        verbose=0,
+        progress=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.landmarks = landmarks
+        self.verbose = verbose
+        self.progress = progress
+
+    def fit(self, X, y=None):
+        """Chooses landmarks and computes their kernel matrix.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._rows(X, reset=True)
+        choice = self._choice(X.shape[1]).resolved(X, self._threads())
+        indices = self._landmarks(choice, X)
+        basis = X[indices]
+        if choice.precomputed:
+            K = self._given(basis, len(indices))
+        else:
+            # In double precision: the inverse square root enlarges what single precision leaves open.
+            K = choice.matrix(basis.astype(np.float64, copy=False), None, self._threads())
+        if choice.text is not None:
+            K = (K + K.T) / 2  # equal up to rounding; exactly equal is faster below
+        self._normalization = _inverse_root(np.asarray(K, dtype=np.float64))
+        self.normalization_ = self._normalization.astype(X.dtype, copy=False)
+        self.components_ = basis
+        self.component_indices_ = indices
+        self.kernel_ = choice.kernel
+        self._fitted_choice = choice
+        self._n_features_out = len(indices)
+        return self
+
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        single = X.dtype == np.float32 and self.components_.dtype == np.float32
+        features = np.empty((X.shape[0], self._n_features_out), dtype=np.float32 if single else np.float64)
+        for rows, piece in self._pieces(X, "transform"):
+            features[rows] = piece[1]
+        return features
+
+    def certify(self, X):
+        """How much of the kernel the features leave out, by one pass over rows.
+
+        For a positive semi-definite kernel the matrix of what is left out, k(x, y) − ⟨z(x), z(y)⟩, is positive
+        semi-definite too. Its trace therefore bounds how far any eigenvalue of the kernel matrix of X, centred or not,
+        is above that of the features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows; for a precomputed kernel the whole square matrix.
+
+        Returns
+        -------
+        Account
+            With `residual_trace` = Σ k(x, x) − ‖z(x)‖², `residual_share` of `trace` = Σ k(x, x), `n_samples` and
+            `n_landmarks`.
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        if self._fitted_choice.precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(f"A precomputed kernel needs the whole square matrix. Got the shape {X.shape}.")
+        trace = residual = 0.0
+        for rows, (piece, features) in self._pieces(X, "certify"):
+            if self._fitted_choice.precomputed:
+                diagonal = X.diagonal()[rows].astype(np.float64)
+            else:
+                diagonal = self._fitted_choice.diagonal(piece, self._threads())
+            trace += float(diagonal.sum())
+            residual += float((diagonal - np.einsum("ij,ij->i", features, features)).sum())
+        share = residual / trace if trace else float("nan")
+        values = {
+            "residual_trace": residual,
+            "residual_share": share,
+            "trace": trace,
+            "n_samples": X.shape[0],
+            "n_landmarks": self._n_features_out,
+        }
+        return Account(
+            values,
+            f"{self._n_features_out} landmarks leave out {share:.3g} of the trace {trace:.6g} of {X.shape[0]} rows. "
+            "If the kernel is positive semi-definite, each eigenvalue of its matrix is at most "
+            f"{residual:.3g} above that of the features.",
+        )
+
+    def _check_parameters(self):
+        _parameters.real(self, "gamma", 0.0, none=True)
+        _parameters.real(self, "coef0", float("-inf"), none=True, open_low=True)
+        _parameters.real(self, "degree", 1.0, none=True)
+        if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
+            _parameters.refuse(self, "kernel_params", "an instance of 'dict' or None")
+        _parameters.integer(self, "n_components", 1)
+        if self.n_jobs is not None and not _parameters.is_integer(self.n_jobs):
+            _parameters.refuse(self, "n_jobs", "an instance of 'int' or None")
+        _parameters.choice(self, "landmarks", {"uniform", "pivoted"})
+
+    def _choice(self, n_features):
+        choice = choose(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            n_features=n_features,
+            owner=type(self).__name__,
+            defaults={},
+        )
+        given = [self.gamma, self.coef0, self.degree] != [None] * 3
+        if given and (choice.precomputed or callable(choice.function)):
+            raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
+        return choice
+
+    def _landmarks(self, choice, X):
+        """Indices of the landmarks."""
+        n_samples, n_components = X.shape[0], self.n_components
+        random = check_random_state(self.random_state)
+        if n_components > n_samples:
+            warnings.warn(
+                "n_components > n_samples. This is not possible.\n"
+                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel."
+            )
+            n_components = n_samples
+        if self.landmarks == "uniform":
+            return random.permutation(n_samples)[:n_components].astype(np.int64, copy=False)
+        if choice.text is None:
+            raise ValueError("landmarks='pivoted' needs a kernel that is computed here; use 'uniform' with this one.")
+        indices = self._run(_native.pivots, choice.text, native(X), n_components, self._seed())
+        if len(indices) < n_components:
+            warnings.warn(
+                f"n_components={n_components} was lowered to {len(indices)}, which explain the kernel up to rounding.",
+                EigenliftWarning,
+                stacklevel=3,
+            )
+        return indices
+
+    def _given(self, matrix, n_indexed):
+        """Rows of a precomputed matrix: their values for the landmarks."""
+        if matrix.shape[1] != n_indexed:
+            raise ValueError(
+                f"Precomputed metric requires shape (n_queries, n_indexed). Got {matrix.shape} for {n_indexed} indexed."
+            )
+        return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+    def _pieces(self, X, stage):
+        """Slices of the rows of X, each with these rows in double precision and their features."""
+        choice, n_samples = self._fitted_choice, X.shape[0]
+        height = max(64, _PIECE // max(X.shape[1], self._n_features_out))
+        components = self.components_.astype(np.float64, copy=False)
+        with watching(self) as progress:
+            for start in range(0, n_samples, height):
+                rows = slice(start, min(start + height, n_samples))
+                piece = X[rows].astype(np.float64, copy=False)
+                if choice.precomputed:
+                    features = self._given(piece, self._n_features_out) @ self._normalization.T
+                else:
+                    features = choice.times(piece, components, self._normalization.T, self._threads())
+                yield rows, (piece, features)
+                if progress is not None:
+                    progress(stage, rows.stop, n_samples)
+
+    def _saved_model(self):
+        raise TypeError(f"{type(self).__name__} has no model file: pickle it, or save a KernelPCA of low rank.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _inverse_root(K):
+    """U·S^(-1/2)·V of the singular value decomposition U·S·V of K, with small values raised.
+
+    For a symmetric K by its eigenvectors, which is several times faster: U·S·V = Q·|Λ|·(sign Λ)·Qᵀ.
+    """
+    if np.array_equal(K, K.T):
+        values, vectors = np.linalg.eigh(K)
+        signs = np.where(values < 0, -1.0, 1.0)
+        return (vectors * (signs / np.sqrt(np.maximum(np.abs(values), _SMALLEST)))) @ vectors.T
+    left, values, right = np.linalg.svd(K)
+    return (left / np.sqrt(np.maximum(values, _SMALLEST))) @ right

@@ -1,0 +1,308 @@
+//! Fitting, planning and projecting.
+
+use crate::errors::{EigenliftError, to_python};
+use crate::model::Model;
+use crate::rows::{Rows, Scores, checked, json, matrix};
+use crate::work;
+use eigenlift::data::AnySamples;
+use eigenlift::eigen::Indefinite;
+use eigenlift::engine::Engine;
+use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::pca::{PcaPlan, PcaRoute};
+use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};
+use eigenlift::model::{Lift, Projection, Solver};
+use eigenlift::progress::Watch;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Settings of kernel PCA, as a dict.
+#[derive(FromPyObject, Clone)]
+#[pyo3(from_item_all)]
+pub(crate) struct KernelPcaSettings {
+    n_components: usize,
+    kernel: String,
+    tolerance: f64,
+    seed: u64,
+    repair: String,
+    solver: Option<String>,
+    memory: Option<u64>,
+    exact: bool,
+    by_gram_matrix: bool,
+    approximation: Option<String>,
+    rank: Option<usize>,
+    error: Option<f64>,
+    novelty: Option<f64>,
+    column_names: Vec<String>,
+}
+
+impl KernelPcaSettings {
+    /// The library's settings; engine and watch come with the work.
+    pub(crate) fn build(self) -> PyResult<KernelPca> {
+        let repair = match self.repair.as_str() {
+            "flip" => Indefinite::Flip,
+            "refuse" => Indefinite::Refuse,
+            _ => Indefinite::Clip,
+        };
+        let low_rank = self.low_rank()?;
+        let mut settings = KernelPca::new(self.n_components)
+            .kernel(self.kernel.parse().map_err(to_python)?)
+            .tolerance(self.tolerance)
+            .seed(self.seed)
+            .repair(repair)
+            .column_names(self.column_names);
+        if let Some(bytes) = self.memory {
+            settings = settings.memory_limit(bytes);
+        }
+        settings = match self.solver.as_deref() {
+            Some("dense") => settings.solver(Solver::Dense),
+            Some(_) => settings.solver(Solver::Davidson),
+            None => settings,
+        };
+        if self.by_gram_matrix {
+            settings = settings.by_gram_matrix();
+        }
+        Ok(match low_rank {
+            Some(how) => settings.low_rank(how),
+            None if self.exact => settings.exact(),
+            None => settings,
+        })
+    }
+
+    fn low_rank(&self) -> PyResult<Option<LowRank>> {
+        let rank = match (self.rank, self.error) {
+            (Some(rank), _) => Rank::Exactly(rank),
+            (None, Some(share)) => Rank::UntilShare(share),
+            (None, None) => Rank::default(),
+        };
+        let asked = self.rank.is_some() || self.error.is_some();
+        Ok(match self.approximation.as_deref() {
+            None if !asked => None,
+            None | Some("pivoted") => Some(LowRank::pivoted(rank)),
+            Some("uniform") => Some(LowRank::uniform(rank)),
+            Some("kmeans") => Some(LowRank::k_means(rank)),
+            Some("fourier") => Some(LowRank::fourier(rank)),
+            Some("tensorsketch") => Some(LowRank::tensor_sketch(rank)),
+            Some("growing") => {
+                Some(LowRank::growing(self.novelty.unwrap_or(0.01), self.rank.unwrap_or(1000)))
+            }
+            Some(other) => {
+                return Err(EigenliftError::new_err(format!(
+                    "an approximation called {other}; it must be pivoted, uniform, kmeans, growing, fourier or \
+                     tensorsketch. Use one of these"
+                )));
+            }
+        })
+    }
+}
+
+/// Settings of PCA, as a dict.
+#[derive(FromPyObject, Clone)]
+#[pyo3(from_item_all)]
+pub(crate) struct PcaSettings {
+    pub(crate) n_components: Option<usize>,
+    standardize: bool,
+    route: Option<String>,
+    tolerance: f64,
+    seed: u64,
+    memory: Option<u64>,
+    sketch_rows: Option<usize>,
+    column_names: Vec<String>,
+}
+
+impl PcaSettings {
+    /// The library's settings; engine and watch come with the work.
+    pub(crate) fn build(self) -> PyResult<Pca> {
+        let start = self.n_components.map_or_else(Pca::auto, Pca::new);
+        self.onto(start)
+    }
+
+    /// These settings on top of others; the number of components is left as it is.
+    fn onto(self, start: Pca) -> PyResult<Pca> {
+        let mut settings = start.tolerance(self.tolerance).seed(self.seed).column_names(self.column_names);
+        if self.standardize {
+            settings = settings.standardize();
+        }
+        if let Some(route) = self.route {
+            settings = settings.route(route.parse::<PcaRoute>().map_err(to_python)?);
+        }
+        if let Some(bytes) = self.memory {
+            settings = settings.memory_limit(bytes);
+        }
+        if let Some(rows) = self.sketch_rows {
+            settings = settings.sketch_rows(rows);
+        }
+        Ok(settings)
+    }
+}
+
+/// Fits kernel PCA.
+#[pyfunction]
+#[pyo3(signature = (x, settings, threads, progress=None))]
+pub(crate) fn fit_kernel_pca(
+    py: Python<'_>,
+    x: Rows<'_>,
+    settings: KernelPcaSettings,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let (settings, samples) = (settings.build()?, x.samples()?);
+    let model = work::run(py, threads, progress, |engine, watch| {
+        settings.engine(engine.clone()).watch(watch.clone()).fit(samples)
+    })?;
+    Ok(Model::with_samples(AnyModel::KernelPca(model), x.array()))
+}
+
+/// What fitting kernel PCA would do: JSON and text.
+#[pyfunction]
+pub(crate) fn plan_kernel_pca(
+    py: Python<'_>,
+    x: Rows<'_>,
+    settings: KernelPcaSettings,
+    threads: usize,
+) -> PyResult<(String, String)> {
+    let (settings, samples) = (settings.build()?, x.samples()?);
+    let plan = work::run(py, threads, None, |engine, _| settings.engine(engine.clone()).plan(&samples))?;
+    Ok((json(&plan)?, plan.to_string()))
+}
+
+/// The library's settings run on `engine` under `watch`.
+fn running(settings: Pca, engine: &Arc<dyn Engine>, watch: &Watch) -> Pca {
+    settings.engine(engine.clone()).watch(watch.clone())
+}
+
+/// Fits principal components.
+#[pyfunction]
+#[pyo3(signature = (x, weights, settings, threads, progress=None))]
+pub(crate) fn fit_pca(
+    py: Python<'_>,
+    x: Rows<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    settings: PcaSettings,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let (settings, points) = (settings.build()?, x.points()?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let model = work::run(py, threads, progress, |engine, watch| {
+        running(settings, engine, watch).fit_points(points, weights)
+    })?;
+    Ok(Model::new(AnyModel::Pca(model)))
+}
+
+/// What fitting principal components would do: JSON and text.
+#[pyfunction]
+pub(crate) fn plan_pca(
+    py: Python<'_>,
+    x: Rows<'_>,
+    settings: PcaSettings,
+    threads: usize,
+) -> PyResult<(String, String)> {
+    let (settings, points) = (settings.build()?, x.points()?);
+    let plan: PcaPlan =
+        work::run(py, threads, None, |engine, _| settings.engine(engine.clone()).plan_points(points, None))?;
+    Ok((json(&plan)?, plan.to_string()))
+}
+
+/// Fits a whitening.
+#[pyfunction]
+#[pyo3(signature = (x, weights, method, ridge, settings, threads, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn fit_whitening(
+    py: Python<'_>,
+    x: Rows<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    method: &str,
+    ridge: f64,
+    settings: PcaSettings,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let method: WhiteningMethod = method.parse().map_err(to_python)?;
+    let mut whitening = Whitening::new(method).ridge(ridge);
+    if let Some(n_components) = settings.n_components {
+        whitening = whitening.components(n_components);
+    }
+    // Only an unknown route can be wrong here.
+    settings.clone().onto(Pca::new(1))?;
+    let points = x.points()?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
+    let model = work::run(py, threads, progress, |engine, watch| {
+        whitening
+            .with(|pca| running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
+            .fit_points(points, weights)
+    })?;
+    Ok(Model::new(AnyModel::Whitening(Box::new(model))))
+}
+
+/// (x − center)·axesᵀ.
+#[pyfunction]
+#[pyo3(signature = (x, center, axes, threads, progress=None))]
+pub(crate) fn project(
+    py: Python<'_>,
+    x: Rows<'_>,
+    center: PyReadonlyArray1<'_, f64>,
+    axes: PyReadonlyArray2<'_, f64>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let (points, single) = (x.points()?, x.single());
+    let axes = matrix(&axes)?;
+    let (k, d) = (axes.n_rows(), axes.n_cols());
+    let projection = Projection {
+        lift: Lift::Rows { center: center.as_array().to_vec() },
+        coefficients: Matrix::from_fn(d, k, |i, j| axes[(j, i)]),
+        offset: vec![0.0; k],
+    };
+    if projection.lift.n_features() != d {
+        return Err(EigenliftError::new_err(format!(
+            "axes of {d} numbers and a center of {}; both must have one for each column. Fit again",
+            projection.lift.n_features()
+        )));
+    }
+    let scores = work::run(py, threads, progress, |engine, watch| {
+        projection.project(&**engine, points, watch).map(|scores| Scores::new(scores, single))
+    })?;
+    scores.into_python(py)
+}
+
+/// Bounds for a kernel PCA from one exact pass over the samples of its fit.
+pub(crate) fn certify(
+    py: Python<'_>,
+    model: &AnyModel,
+    samples: AnySamples,
+    (threads, progress): (usize, Option<Py<PyAny>>),
+) -> PyResult<AnyModel> {
+    let AnyModel::KernelPca(model) = model else { return Err(only_kernel_pca("certify")) };
+    let sure = work::run(py, threads, progress, |engine, watch| {
+        model.clone().with_engine(engine.clone()).certify_watched(samples, watch)
+    })?;
+    Ok(AnyModel::KernelPca(sure))
+}
+
+/// An exact kernel PCA from a rough one.
+pub(crate) fn refine(
+    py: Python<'_>,
+    model: &AnyModel,
+    (samples, settings): (AnySamples, KernelPcaSettings),
+    (threads, progress): (usize, Option<Py<PyAny>>),
+) -> PyResult<AnyModel> {
+    let AnyModel::KernelPca(model) = model else { return Err(only_kernel_pca("refine")) };
+    let settings = settings.build()?;
+    let exact = work::run(py, threads, progress, |engine, watch| {
+        let model = model.clone().with_engine(engine.clone());
+        settings.engine(engine.clone()).watch(watch.clone()).refine(&model, samples)
+    })?;
+    Ok(AnyModel::KernelPca(exact))
+}
+
+fn only_kernel_pca(what: &str) -> PyErr {
+    checked::<()>(Err(eigenlift::error::Error::Model {
+        found: format!("{what} of a model that is no kernel PCA"),
+        required: "principal components and whitening come with their certificate".into(),
+        action: "Look at certificate_".into(),
+    }))
+    .err()
+    .unwrap_or_else(|| EigenliftError::new_err(what.to_string()))
+}

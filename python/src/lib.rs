@@ -1,0 +1,32 @@
+//! The compiled part of the Python package: NumPy arrays in, NumPy arrays out, everything else in the library or in Python.
+
+mod errors;
+mod fits;
+mod kernels;
+mod model;
+mod pools;
+mod rows;
+mod stream;
+mod work;
+
+/// The module `eigenlift._native`.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::errors::{
+        EigenliftError, MemoryLimitError, ModelFileError, NoVarianceError, NotConvergedError,
+    };
+    #[pymodule_export]
+    use super::fits::{fit_kernel_pca, fit_pca, fit_whitening, plan_kernel_pca, plan_pca, project};
+    #[pymodule_export]
+    use super::kernels::{
+        cosine_features, kernel_diagonal, kernel_matrix, kernel_text, kernel_times, pivots, resolve_kernel,
+    };
+    #[pymodule_export]
+    use super::model::{Model, load};
+    #[pymodule_export]
+    use super::stream::PcaStream;
+}

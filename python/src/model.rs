@@ -1,0 +1,385 @@
+//! Fitted models as Python objects.
+
+use crate::errors::to_python;
+use crate::fits::{self, KernelPcaSettings};
+use crate::rows::{
+    Rows, Scores, array_to_numbers, checked, json, matrix, numbers_to_array, samples_to_python, to_array,
+};
+use crate::work;
+use eigenlift::eigen::Certificate;
+use eigenlift::error::Error;
+use eigenlift::methods::{AnyModel, FittedKernelPca, FittedPca};
+use eigenlift::model::{Array, Header, Lift, Route};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::path::PathBuf;
+
+/// The name under which a kernel PCA keeps dense samples.
+const SAMPLES: &str = "samples";
+
+/// A fitted model of any method.
+#[pyclass(frozen, module = "eigenlift._native")]
+pub(crate) struct Model {
+    model: AnyModel,
+    /// The array whose memory the model uses for its samples.
+    samples: Option<Py<PyAny>>,
+}
+
+impl Model {
+    pub(crate) fn new(model: AnyModel) -> Self {
+        Self { model, samples: None }
+    }
+
+    /// A model fitted on `array`, which it goes on using if its lift is by samples.
+    pub(crate) fn with_samples(model: AnyModel, array: Option<Py<PyAny>>) -> Self {
+        let uses = matches!(&model, AnyModel::KernelPca(m)
+            if m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. }));
+        Self { model, samples: array.filter(|_| uses) }
+    }
+
+    fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
+        match &self.model {
+            AnyModel::KernelPca(model) => Ok(model),
+            _ => Err(PyAttributeError::new_err("only kernel PCA has that")),
+        }
+    }
+
+    fn pca(&self) -> PyResult<&FittedPca> {
+        match &self.model {
+            AnyModel::Pca(model) => Ok(model),
+            AnyModel::Whitening(model) => Ok(model.pca()),
+            AnyModel::KernelPca(_) => Err(PyAttributeError::new_err("kernel PCA does not have that")),
+        }
+    }
+
+    fn certificate_of_model(&self) -> &Certificate {
+        match &self.model {
+            AnyModel::KernelPca(model) => model.certificate(),
+            AnyModel::Pca(model) => model.certificate(),
+            AnyModel::Whitening(model) => model.pca().certificate(),
+        }
+    }
+}
+
+fn vector<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyArray1<f64>> {
+    numbers.to_vec().into_pyarray(py)
+}
+
+/// Loads a model file of any method.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+    Ok(Model::new(py.detach(|| AnyModel::load(&path)).map_err(to_python)?))
+}
+
+#[pymethods]
+impl Model {
+    /// From the header and arrays that `parts` gave.
+    #[staticmethod]
+    fn from_parts(py: Python<'_>, header: &str, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let header = Header::from_text(header).map_err(to_python)?;
+        let mut parts = Vec::new();
+        for (name, array) in arrays {
+            let (shape, numbers) = array_to_numbers(&array)?;
+            parts.push(Array::new(name.extract::<String>()?, &shape, numbers));
+        }
+        let model = py.detach(|| AnyModel::from_parts(header, parts)).map_err(to_python)?;
+        Ok(Self::with_samples(model, arrays.get_item(SAMPLES)?.map(Bound::unbind)))
+    }
+
+    /// Header and arrays, which make the model again.
+    fn parts(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
+        let (mut text, arrays) = (String::new(), PyDict::new(py));
+        let mut failed = Ok(());
+        let known = self.samples.as_ref();
+        let result = self.model.with_parts(&mut |header: &Header, parts: &[Array<'_>]| {
+            text = header.to_text()?;
+            failed = parts.iter().try_for_each(|array| match known {
+                Some(samples) if array.name == SAMPLES => arrays.set_item(&*array.name, samples),
+                _ => arrays.set_item(&*array.name, numbers_to_array(py, &array.numbers, &array.shape)?),
+            });
+            Ok(())
+        });
+        checked(result)?;
+        failed?;
+        Ok((text, arrays.unbind()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = slf.get_type().getattr("from_parts")?;
+        (make, slf.get().parts(slf.py())?).into_pyobject(slf.py())
+    }
+
+    #[getter]
+    fn method(&self) -> &'static str {
+        self.model.fitted().method()
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        match &self.model {
+            AnyModel::KernelPca(model) => model.n_samples(),
+            AnyModel::Pca(model) => model.n_samples(),
+            AnyModel::Whitening(model) => model.pca().n_samples(),
+        }
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.model.fitted().n_features()
+    }
+
+    #[getter]
+    fn n_outputs(&self) -> usize {
+        self.model.fitted().n_outputs()
+    }
+
+    #[getter]
+    fn n_components(&self) -> usize {
+        match &self.model {
+            AnyModel::KernelPca(model) => model.n_components(),
+            AnyModel::Pca(model) => model.n_components(),
+            AnyModel::Whitening(model) => model.pca().n_components(),
+        }
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.model.fitted().column_names().to_vec()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.model.fitted().warnings().to_vec()
+    }
+
+    #[getter]
+    fn precision(&self) -> String {
+        match &self.model {
+            AnyModel::KernelPca(model) => model.plan().precision.clone(),
+            AnyModel::Pca(model) => model.plan().precision.clone(),
+            AnyModel::Whitening(model) => model.plan().precision.clone(),
+        }
+    }
+
+    #[getter]
+    fn plan(&self) -> PyResult<String> {
+        match &self.model {
+            AnyModel::KernelPca(model) => json(model.plan()),
+            AnyModel::Pca(model) => json(model.plan()),
+            AnyModel::Whitening(model) => json(model.plan()),
+        }
+    }
+
+    #[getter]
+    fn plan_text(&self) -> String {
+        match &self.model {
+            AnyModel::KernelPca(model) => model.plan().to_string(),
+            AnyModel::Pca(model) => model.plan().to_string(),
+            AnyModel::Whitening(model) => model.plan().to_string(),
+        }
+    }
+
+    #[getter]
+    fn certificate(&self) -> PyResult<String> {
+        json(self.certificate_of_model())
+    }
+
+    #[getter]
+    fn stats(&self) -> PyResult<String> {
+        match &self.model {
+            AnyModel::KernelPca(model) => json(&model.stats()),
+            AnyModel::Pca(model) => json(&model.stats()),
+            AnyModel::Whitening(model) => json(&model.pca().stats()),
+        }
+    }
+
+    #[getter]
+    fn choice(&self) -> PyResult<Option<String>> {
+        self.pca()?.choice().map(json).transpose()
+    }
+
+    #[getter]
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(match &self.model {
+            AnyModel::KernelPca(model) => vector(py, model.eigenvalues()),
+            _ => vector(py, self.pca()?.eigenvalues()),
+        })
+    }
+
+    #[getter]
+    fn total(&self) -> PyResult<f64> {
+        match &self.model {
+            AnyModel::KernelPca(model) => Ok(model.total()),
+            _ => self.pca().map(|pca| pca.total_variance() * pca.weight()),
+        }
+    }
+
+    #[getter]
+    fn coefficients(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let matrix = match &self.model {
+            AnyModel::KernelPca(model) => model.coefficients(),
+            _ => &self.pca()?.projection().coefficients,
+        };
+        to_array(py, matrix.clone())
+    }
+
+    #[getter]
+    fn offset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(match &self.model {
+            AnyModel::KernelPca(model) => vector(py, &model.projection().offset),
+            _ => vector(py, &self.pca()?.projection().offset),
+        })
+    }
+
+    #[getter]
+    fn kernel(&self) -> PyResult<String> {
+        Ok(self.kernel_pca()?.plan().kernel.clone())
+    }
+
+    #[getter]
+    fn samples(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if let Some(samples) = &self.samples {
+            return Ok(Some(samples.clone_ref(py)));
+        }
+        match &self.kernel_pca()?.projection().lift {
+            Lift::Kernel { samples, .. } => samples_to_python(py, samples).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    #[getter]
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, self.pca()?.mean()))
+    }
+
+    #[getter]
+    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.pca()?.scale().map(|scale| vector(py, scale)))
+    }
+
+    #[getter]
+    fn components(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_array(py, self.pca()?.components())
+    }
+
+    #[getter]
+    fn spectrum<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pca = self.pca()?;
+        let weight = pca.weight();
+        Ok(pca.spectrum().iter().map(|v| v * weight).collect::<Vec<f64>>().into_pyarray(py))
+    }
+
+    #[getter]
+    fn is_whole(&self) -> PyResult<bool> {
+        self.pca().map(FittedPca::is_whole)
+    }
+
+    #[getter]
+    fn weight(&self) -> PyResult<f64> {
+        self.pca().map(FittedPca::weight)
+    }
+
+    #[getter]
+    fn whitening(&self) -> PyResult<(String, f64, usize, String, f64)> {
+        match &self.model {
+            AnyModel::Whitening(w) => {
+                Ok((w.method().to_string(), w.ridge(), w.rank(), w.statement(), w.distance()))
+            }
+            _ => Err(PyAttributeError::new_err("only whitening has that")),
+        }
+    }
+
+    /// The first `k` components alone.
+    fn keeping(&self, py: Python<'_>, k: usize) -> PyResult<Self> {
+        let model = match &self.model {
+            AnyModel::KernelPca(model) => AnyModel::KernelPca(model.clone().keeping(k)),
+            AnyModel::Pca(model) => AnyModel::Pca(model.clone().keeping(k)),
+            AnyModel::Whitening(_) => return Err(PyAttributeError::new_err("whitening does not have that")),
+        };
+        Ok(Self { model, samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) })
+    }
+
+    /// The same model with the axes named turned round.
+    fn flipped(&self, py: Python<'_>, which: Vec<bool>) -> PyResult<Self> {
+        let model = self.kernel_pca()?.clone().flipped(&which);
+        let samples = self.samples.as_ref().map(|samples| samples.clone_ref(py));
+        Ok(Self { model: AnyModel::KernelPca(model), samples })
+    }
+
+    /// Scores of the samples.
+    fn scores(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        to_array(py, checked(self.kernel_pca()?.scores())?)
+    }
+
+    /// Scores of rows.
+    #[pyo3(signature = (x, threads, progress=None))]
+    fn transform(
+        &self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let (points, single, model) = (x.points()?, x.single(), self.model.fitted());
+        let scores = work::run(py, threads, progress, |engine, watch| {
+            model.project_on(&**engine, points, watch).map(|scores| Scores::new(scores, single))
+        })?;
+        scores.into_python(py)
+    }
+
+    /// Rows from scores.
+    fn inverse(
+        &self,
+        py: Python<'_>,
+        scores: PyReadonlyArray2<'_, f64>,
+        threads: usize,
+    ) -> PyResult<Py<PyAny>> {
+        let (scores, model) = (matrix(&scores)?, self.model.fitted());
+        let rows = work::run(py, threads, None, |engine, _| model.invert_on(&**engine, &scores))?;
+        to_array(py, rows)
+    }
+
+    /// Bounds from one exact pass over the samples.
+    #[pyo3(signature = (x, threads, progress=None))]
+    fn certify(
+        &self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let model = fits::certify(py, &self.model, x.samples()?, (threads, progress))?;
+        Ok(Self { model, samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) })
+    }
+
+    /// An exact model from a rough one.
+    #[pyo3(signature = (x, settings, threads, progress=None))]
+    fn refine(
+        &self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        settings: KernelPcaSettings,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let model = fits::refine(py, &self.model, (x.samples()?, settings), (threads, progress))?;
+        Ok(Self::with_samples(model, x.array()))
+    }
+
+    /// Writes the model file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let model = self.model.fitted();
+        py.detach(|| -> Result<(), Error> { model.write(&path) }).map_err(to_python)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<{} model, {} components of {} columns>",
+            self.method(),
+            self.n_components(),
+            self.n_features()
+        )
+    }
+}

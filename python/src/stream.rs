@@ -1,0 +1,130 @@
+//! Principal components of rows that come in pieces.
+
+use crate::errors::{EigenliftError, to_python};
+use crate::fits::PcaSettings;
+use crate::model::Model;
+use crate::pools;
+use crate::rows::{Rows, checked, matrix, to_array};
+use crate::work;
+use eigenlift::methods::AnyModel;
+use eigenlift::methods::pca::{PcaStream as Sums, StreamState};
+use eigenlift::progress::Watch;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Sums of rows that come in pieces.
+#[pyclass(module = "eigenlift._native")]
+pub(crate) struct PcaStream {
+    sums: Sums,
+    n_features: usize,
+    settings: Py<PyDict>,
+}
+
+/// What a pickle keeps beside the settings, as a dict of numbers and arrays.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Kept<'py> {
+    route: String,
+    count: u64,
+    numbers: PyReadonlyArray1<'py, f64>,
+    mean: PyReadonlyArray1<'py, f64>,
+    matrix: PyReadonlyArray2<'py, f64>,
+    squares: PyReadonlyArray1<'py, f64>,
+    weighted: bool,
+    single: bool,
+}
+
+#[pymethods]
+impl PcaStream {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        n_features: usize,
+        settings: &Bound<'_, PyDict>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let parsed: PcaSettings = settings.extract()?;
+        if parsed.n_components.is_none() {
+            return Err(EigenliftError::new_err(
+                "rows that come in pieces without a number of components; rules need all rows. Give a number",
+            ));
+        }
+        let library = parsed.build()?.engine(pools::engine(py, threads)?);
+        Ok(Self {
+            sums: checked(library.stream(n_features))?,
+            n_features,
+            settings: settings.clone().unbind(),
+        })
+    }
+
+    #[getter]
+    fn count(&self) -> u64 {
+        self.sums.count()
+    }
+
+    /// Adds rows.
+    #[pyo3(signature = (x, threads, progress=None))]
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let points = x.points()?;
+        let sums = &mut self.sums;
+        work::run(py, threads, progress, |engine, watch| {
+            sums.run_on(engine.clone(), watch.clone());
+            sums.partial_fit(points)
+        })
+    }
+
+    /// Adds the rows of another stream.
+    fn merge(&mut self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        self.sums.run_on(pools::engine(py, 0)?, Watch::default());
+        self.sums.merge(&other.sums).map_err(to_python)
+    }
+
+    /// The model of all rows so far.
+    fn finish(&mut self, py: Python<'_>, n_components: usize, threads: usize) -> PyResult<Model> {
+        let sums = &mut self.sums;
+        sums.keep(n_components);
+        let model = work::run(py, threads, None, |engine, watch| {
+            sums.run_on(engine.clone(), watch.clone());
+            sums.finish()
+        })?;
+        Ok(Model::new(AnyModel::Pca(model)))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, this) = (slf.py(), slf.borrow());
+        let StreamState { route, count, numbers, mean, matrix, squares, weighted, single } =
+            this.sums.state();
+        let kept = PyDict::new(py);
+        kept.set_item("route", route.to_string())?;
+        kept.set_item("count", count)?;
+        kept.set_item("numbers", numbers.into_pyarray(py))?;
+        kept.set_item("mean", mean.into_pyarray(py))?;
+        kept.set_item("matrix", to_array(py, matrix)?)?;
+        kept.set_item("squares", squares.into_pyarray(py))?;
+        kept.set_item("weighted", weighted)?;
+        kept.set_item("single", single)?;
+        let make = (this.n_features, this.settings.clone_ref(py), 0);
+        (slf.get_type(), make, kept).into_pyobject(py)
+    }
+
+    fn __setstate__(&mut self, kept: Kept<'_>) -> PyResult<()> {
+        let state = StreamState {
+            route: kept.route.parse().map_err(to_python)?,
+            count: kept.count,
+            numbers: kept.numbers.as_array().to_vec(),
+            mean: kept.mean.as_array().to_vec(),
+            matrix: matrix(&kept.matrix)?,
+            squares: kept.squares.as_array().to_vec(),
+            weighted: kept.weighted,
+            single: kept.single,
+        };
+        checked(self.sums.resume(state))
+    }
+}
