@@ -60,3 +60,21 @@ class Certificate(Account):
     def worst_residual(self):
         """The largest of the residuals; NaN before a product with the matrix itself was made."""
         return max(self._values["residuals"], default=float("nan"))
+
+    def __str__(self):
+        """A line for each component, then what is known about all."""
+        residuals, intervals = self._values["residuals"], self._values["intervals"]
+        lines = []
+        for at in range(max(len(residuals), len(intervals))):
+            words = [f"component {at + 1}:"]
+            if at < len(intervals):
+                words.append(f"eigenvalue between {intervals[at]['low']:.9g} and {intervals[at]['high']:.9g},")
+            words.append(f"residual {residuals[at]:.1e}" if at < len(residuals) else "no residual: not certified yet")
+            lines.append(" ".join(words))
+        bounds = self._values["bounds"]
+        lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified by index")
+        if bounds.get("missed") is not None:
+            lines.append(f"no other eigenvalue exceeds {bounds['missed']:.6g}")
+        if bounds.get("sampled_error") is not None:
+            lines.append(f"error of kernel values on sampled pairs: {bounds['sampled_error']:.2e} (an estimate)")
+        return "\n".join(lines)

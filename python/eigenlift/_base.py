@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,9 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._account import Certificate, Plan
-from ._parameters import InvalidParameterError
 from ._progress import watching
-from ._rows import native
 from ._threads import thread_count
 
 
@@ -53,6 +50,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _column_names(self):
         return [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _take_names(self, model):
+        """Takes the column names of a loaded model; x1, x2, … stand for none: so the columns of arrays are called."""
+        names = model.column_names
+        if names and names != [f"x{i + 1}" for i in range(len(names))]:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _run(self, function, *arguments):
         """Calls the compiled part with this estimator's threads and progress as last arguments."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches, metadata_routing
-from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import validate_data
 
 from . import _native, _parameters
 from ._account import Certificate, Plan
-from ._linear import PrincipalAxes, attributes, dense_rows, pass_on_warnings, row_pieces
+from ._linear import PrincipalAxes, attributes, pass_on_warnings
 from ._rows import native
 
 _STREAM_ROUTES = {"covariance", "tsqr", "directions"}
@@ -246,10 +245,11 @@ class IncrementalPCA(PrincipalAxes):
         first_pass = not self.__sklearn_is_fitted__()
         stream = self._new_stream(X.shape[1], n_components) if first_pass else self._stream
         self._run(stream.add, native(X))
-        seen = (0, 0.0, 0.0) if first_pass else (self.n_samples_seen_, self._mean, self.var_)
         self._precision = X.dtype if first_pass else np.result_type(self._precision, X.dtype)
         self._stream, self._found, self.n_components_ = stream, None, n_components
-        self.n_samples_seen_, self._mean, self.var_ = _column_moments(X, *seen)
+        self.n_samples_seen_ = stream.count
+        self._mean, squares = stream.columns()
+        self.var_ = squares / stream.count
 
     def _new_stream(self, n_features, n_components):
         route = self.route
@@ -294,24 +294,3 @@ class IncrementalPCA(PrincipalAxes):
                 "certificate_": Certificate.from_json(model.certificate),
             }
         return found | accounts | {"_model": model, "mean_": self._mean if model is None else model.mean}
-
-
-def _column_moments(X, count, mean, var):
-    """Number, means and variances (1/n) of the rows before and those of X together, (P9) of the theory."""
-    if sparse.issparse(X):
-        pieces = [(X.shape[0], *mean_variance_axis(X.astype(np.float64, copy=False), axis=0))]
-    else:
-        pieces = (_moments(dense_rows(X, rows)) for rows in row_pieces(X))
-    for n_new, mean_new, var_new in pieces:
-        total = count + n_new
-        apart = mean_new - mean
-        mean = mean + apart * (n_new / total)
-        var = (var * count + var_new * n_new + apart**2 * (count * n_new / total)) / total
-        count = total
-    return count, mean, var
-
-
-def _moments(rows):
-    mean = rows.mean(axis=0)
-    rows -= mean
-    return len(rows), mean, np.einsum("ij,ij->j", rows, rows) / len(rows)

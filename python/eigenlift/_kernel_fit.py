@@ -84,17 +84,15 @@ class KernelFit(Estimator):
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
-            kernel_params=self.kernel_params,
+            kernel_params=self.kernel_params if callable(self.kernel) else None,
             n_features=n_features,
             owner=type(self).__name__,
         )
 
-    def _prepared(self, X, *, reset):
+    def _prepared(self, X):
         """Rows or kernel matrix for the compiled part, with the settings."""
-        self._check_parameters()
-        X = self._rows(X, reset=reset, min_samples=2)
         choice = self._choice(X.shape[1])
-        return X, self._compared(X, choice), choice, self._settings(choice, X.shape[0])
+        return self._compared(X, choice), choice, self._settings(choice, X.shape[0])
 
     def _compared(self, X, choice):
         """What the compiled part fits, and means that were taken from it: the rows, or the kernel matrix when it is known."""
@@ -106,6 +104,8 @@ class KernelFit(Estimator):
         """Whether the fit will go by low rank; says so when nobody asked for it."""
         if self._is_low_rank():
             return True
+        if rows.shape[0] < 2:
+            return False
         try:
             plan, _ = _native.plan_kernel_pca(native(rows), settings, self._threads())
         except _native.NoVarianceError:
@@ -132,7 +132,7 @@ class KernelFit(Estimator):
         values = values[:kept]
         vectors = np.zeros((n_samples, 0))
         if model is not None:
-            model = model.keeping(kept)
+            model = model.keeping(kept) if kept < model.n_components else model
             vectors = model.scores() / np.sqrt(np.abs(values))
             # scikit-learn's convention: the entry of largest magnitude is positive.
             flip = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(kept)] < 0
@@ -178,8 +178,10 @@ class KernelFit(Estimator):
     def _score_choice(self):
         """The kernel as it compares scores: the numbers found from rows stay."""
         choice = self._fit_choice
-        return choice if choice.text is None else choose(
-            self.kernel_, gamma=None, degree=None, coef0=None, kernel_params=None, n_features=1
+        return (
+            choice
+            if choice.text is None
+            else choose(self.kernel_, gamma=None, degree=None, coef0=None, kernel_params=None, n_features=1)
         )
 
     def _rows_of_fit(self, X):
@@ -209,8 +211,7 @@ class KernelFit(Estimator):
         rank = {"rank": len(model.coefficients)} if low_rank else {}
         self = cls(n_components=model.n_components, kernel=text, **rank)
         self.n_features_in_ = model.n_features
-        if model.column_names:
-            self.feature_names_in_ = np.array(model.column_names, dtype=object)
+        self._take_names(model)
         self._fit_choice = self._choice(model.n_features)
         self.gamma_ = 1 / model.n_features
         self.kernel_ = text

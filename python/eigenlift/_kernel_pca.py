@@ -174,7 +174,9 @@ class KernelPCA(KernelFit):
         -------
         Plan
         """
-        _, (rows, _), _, settings = self._prepared(X, reset=not hasattr(self, "n_features_in_"))
+        self._check_parameters()
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+        (rows, _), _, settings = self._prepared(X)
         return Plan.from_json(*_native.plan_kernel_pca(native(rows), settings, self._threads()))
 
     def fit(self, X, y=None):
@@ -191,7 +193,9 @@ class KernelPCA(KernelFit):
         self
         """
         given = X
-        X, (rows, means), choice, settings = self._prepared(X, reset=True)
+        self._check_parameters()
+        X = self._rows(X, reset=True)
+        (rows, means), choice, settings = self._prepared(X)
         low_rank = self._planned_low_rank(rows, settings)
         if self.copy_X and not low_rank and X is given:
             X, rows = (X.copy(),) * 2 if rows is X else (X.copy(), rows)
@@ -200,8 +204,9 @@ class KernelPCA(KernelFit):
         for name in ("X_fit_", "landmarks_"):
             self.__dict__.pop(name, None)
         try:
-            model = self._run(_native.fit_kernel_pca, native(rows), settings)
-            model = model if means is None else shifted(model, means)
+            # One row is its own mean.
+            model = self._run(_native.fit_kernel_pca, native(rows), settings) if X.shape[0] > 1 else None
+            model = model if model is None or means is None else shifted(model, means)
         except _native.NoVarianceError:
             model = None
         self._adopt(model, X.dtype, X.shape[0], rows)
@@ -243,6 +248,7 @@ class KernelPCA(KernelFit):
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
+        X = X.astype(np.result_type(X.dtype, self.eigenvalues_.dtype), copy=False)
         out = np.zeros((X.shape[0], len(self.eigenvalues_)), dtype=X.dtype)
         if self._model is None:
             return out

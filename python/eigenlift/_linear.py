@@ -154,9 +154,10 @@ def minka(spectrum, n_samples):
         angles = d * k - k * (k + 1) / 2.0
         # Of pairs within the components, and of components with what is left out.
         within = 2.0 * gaps[:k, :k].sum() - (k - 1) * kept
-        across = gaps[:k, k:].sum() + (d - k) * np.log(
-            np.maximum(1.0 / noise - 1.0 / values[:k], np.finfo(float).eps / noise)
-        ).sum()
+        across = (
+            gaps[:k, k:].sum()
+            + (d - k) * np.log(np.maximum(1.0 / noise - 1.0 / values[:k], np.finfo(float).eps / noise)).sum()
+        )
         hessian = within + across + angles * np.log(n)
         evidence[at] = (
             uniform[k - 1]
@@ -237,6 +238,37 @@ class PrincipalAxes(Estimator):
             axes[:found] = model.coefficients.T[:found]
             mean = model.mean
         return mean, axes
+
+    def to_onnx(self, *, dtype=None):
+        """The transform as an ONNX model.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default=None
+            Of rows and scores; None stands for float32.
+
+        Returns
+        -------
+        model : onnx.ModelProto
+            With input `X` and output `scores`.
+        """
+        from ._onnx import linear_model
+
+        check_is_fitted(self)
+        mean, axes = self._projection()
+        divisor = None
+        if self.whiten:
+            deviations = np.sqrt(self.explained_variance_)
+            axes[deviations == 0] = 0.0
+            divisor = np.maximum(deviations, np.finfo(deviations.dtype).eps)
+        return linear_model(
+            center=mean,
+            axes=axes,
+            divisor=divisor,
+            dtype=dtype,
+            n_features=self.n_features_in_,
+            name=type(self).__name__,
+        )
 
     def inverse_transform(self, X):
         """Rows from scores.
@@ -335,8 +367,7 @@ class PrincipalAxes(Estimator):
         """Takes the accounts of a model, and its names of columns where there are none."""
         self._tell(model)
         self.n_features_in_ = model.n_features
-        if model.column_names:
-            self.feature_names_in_ = np.asarray(model.column_names, dtype=object)
+        self._take_names(model)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

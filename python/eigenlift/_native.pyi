@@ -6,15 +6,15 @@ a second, and call `progress(stage, done, total)` a few times a second when it i
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-type Dense = NDArray[np.float32] | NDArray[np.float64]
-type Csr = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
-type Rows = Dense | Csr
-type Progress = Callable[[str, int, int], object] | None
+Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
+Rows: TypeAlias = Dense | Csr
+Progress: TypeAlias = Callable[[str, int, int], object] | None
 
 __version__: Final[str]
 
@@ -59,6 +59,7 @@ class PcaSettings(TypedDict):
     sketch_rows: int | None
     column_names: list[str]
 
+@final
 class Model:
     """A fitted model of any method; pickles as a header and NumPy arrays."""
 
@@ -144,12 +145,15 @@ class Model:
     def refine(self, x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
     def save(self, path: str) -> None: ...
 
+@final
 class PcaStream:
     """Sums of rows that come in pieces; pickles as NumPy arrays."""
 
-    def __init__(self, n_features: int, settings: PcaSettings, threads: int) -> None: ...
+    def __new__(cls, n_features: int, settings: PcaSettings, threads: int) -> PcaStream: ...
     @property
     def count(self) -> int: ...
+    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean of each column, and the sum of its squared distances from it."""
     def add(self, x: Rows, threads: int, progress: Progress = None) -> None: ...
     def merge(self, other: PcaStream) -> None: ...
     def finish(self, n_components: int, threads: int) -> Model: ...
@@ -203,7 +207,5 @@ def cosine_features(
 ) -> Dense:
     """√(2/m)·cos(x·weights + offset)."""
 
-def pivots(
-    kernel: str, x: Rows, rank: int, seed: int, threads: int, progress: Progress = None
-) -> NDArray[np.int64]:
+def pivots(kernel: str, x: Rows, rank: int, seed: int, threads: int, progress: Progress = None) -> NDArray[np.int64]:
     """Rows that randomly pivoted Cholesky chooses as landmarks, in order."""

@@ -244,7 +244,8 @@ class Nystroem(Estimator):
         if n_components > n_samples:
             warnings.warn(
                 "n_components > n_samples. This is not possible.\n"
-                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel."
+                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel.",
+                stacklevel=3,
             )
             n_components = n_samples
         if self.landmarks == "uniform":

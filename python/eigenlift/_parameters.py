@@ -40,9 +40,9 @@ def real(estimator, name, low, *, none=False, open_low=False):
     value = getattr(estimator, name)
     if none and value is None:
         return
-    if is_real(value) and (value > low if open_low else value >= low):
+    if is_real(value) and math.isfinite(value) and (value > low if open_low else value >= low):
         return
-    bracket = "(" if open_low else "["
+    bracket = "(" if open_low or low == -math.inf else "["
     refuse(estimator, name, f"a float in the range {bracket}{low}, inf)" + (" or None" if none else ""))
 
 

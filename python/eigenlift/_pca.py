@@ -284,7 +284,10 @@ class PCA(PrincipalAxes):
             if not 1 <= wanted <= smallest:
                 raise ValueError(f"n_components={wanted!r} must be between 1 and {bounds}")
             if solver == "arpack" and wanted == smallest:
-                raise ValueError(f"n_components={wanted!r} must be strictly less than {bounds}")
+                raise ValueError(
+                    f"n_components={wanted!r} must be strictly less than {bounds}: there are n_samples={n_rows} and "
+                    f"n_features={X.shape[1]}"
+                )
         elif isinstance(wanted, str):
             if n_rows < X.shape[1]:
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features")

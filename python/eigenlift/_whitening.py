@@ -164,9 +164,32 @@ class Whitening(Estimator):
         if asked is not None and asked < model.n_features:
             estimator.n_components = asked
         estimator.n_features_in_ = model.n_features
-        if model.column_names:
-            estimator.feature_names_in_ = np.asarray(model.column_names, dtype=object)
+        estimator._take_names(model)
         return estimator
+
+    def to_onnx(self, *, dtype=None):
+        """The transform as an ONNX model.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float64"}, default=None
+            Of rows and scores; None stands for float32.
+
+        Returns
+        -------
+        model : onnx.ModelProto
+            With input `X` and output `scores`.
+        """
+        from ._onnx import linear_model
+
+        check_is_fitted(self)
+        return linear_model(
+            center=self._model.mean,
+            axes=self.whitening_matrix_,
+            dtype=dtype,
+            n_features=self.n_features_in_,
+            name=type(self).__name__,
+        )
 
     def transform(self, X):
         """Whitened rows.

@@ -22,10 +22,9 @@ from time import perf_counter
 
 import matplotlib.pyplot as plt
 import numpy as np
+from eigenlift import KernelPCA
 from matplotlib.ticker import NullLocator
 from sklearn.datasets import make_s_curve
-
-from eigenlift import KernelPCA
 
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7"]
 RANKS = [20, 30, 45, 70, 105, 160]

@@ -22,7 +22,6 @@ from time import perf_counter
 
 import matplotlib.pyplot as plt
 import numpy as np
-
 from eigenlift import PCA, IncrementalPCA, Whitening
 
 N_ROWS, N_COLUMNS, PIECE = 2_000_000, 20, 50_000

@@ -15,14 +15,13 @@ Writes rings_and_digits.png.
 """
 
 import matplotlib.pyplot as plt
+from eigenlift import PCA, KernelPCA
+from eigenlift.kernels import RBF
 from sklearn.datasets import load_digits, make_circles
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from eigenlift import PCA, KernelPCA
-from eigenlift.kernels import RBF
 
 # Distinguishable with all common forms of colour blindness (Okabe and Ito); shapes tell the same a second time.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#000000"]

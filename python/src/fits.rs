@@ -148,7 +148,7 @@ pub(crate) fn fit_kernel_pca(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let (settings, samples) = (settings.build()?, x.samples()?);
-    let model = work::run(py, threads, progress, |engine, watch| {
+    let model = work::run(py, threads, progress, move |engine, watch| {
         settings.engine(engine.clone()).watch(watch.clone()).fit(samples)
     })?;
     Ok(Model::with_samples(AnyModel::KernelPca(model), x.array()))
@@ -163,7 +163,7 @@ pub(crate) fn plan_kernel_pca(
     threads: usize,
 ) -> PyResult<(String, String)> {
     let (settings, samples) = (settings.build()?, x.samples()?);
-    let plan = work::run(py, threads, None, |engine, _| settings.engine(engine.clone()).plan(&samples))?;
+    let plan = work::run(py, threads, None, move |engine, _| settings.engine(engine.clone()).plan(&samples))?;
     Ok((json(&plan)?, plan.to_string()))
 }
 
@@ -183,10 +183,10 @@ pub(crate) fn fit_pca(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let (settings, points) = (settings.build()?, x.points()?);
-    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let model = work::run(py, threads, progress, |engine, watch| {
-        running(settings, engine, watch).fit_points(points, weights)
+    let (settings, samples) = (settings.build()?, x.samples()?);
+    let weights = weights.map(|weights| weights.as_array().to_vec());
+    let model = work::run(py, threads, progress, move |engine, watch| {
+        running(settings, engine, watch).fit_points(samples.points(), weights.as_deref())
     })?;
     Ok(Model::new(AnyModel::Pca(model)))
 }
@@ -199,9 +199,9 @@ pub(crate) fn plan_pca(
     settings: PcaSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let (settings, points) = (settings.build()?, x.points()?);
+    let (settings, samples) = (settings.build()?, x.samples()?);
     let plan: PcaPlan =
-        work::run(py, threads, None, |engine, _| settings.engine(engine.clone()).plan_points(points, None))?;
+        work::run(py, threads, None, move |engine, _| settings.engine(engine.clone()).plan(&samples))?;
     Ok((json(&plan)?, plan.to_string()))
 }
 
@@ -226,12 +226,12 @@ pub(crate) fn fit_whitening(
     }
     // Only an unknown route can be wrong here.
     settings.clone().onto(Pca::new(1))?;
-    let points = x.points()?;
-    let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-    let model = work::run(py, threads, progress, |engine, watch| {
+    let samples = x.samples()?;
+    let weights = weights.map(|weights| weights.as_array().to_vec());
+    let model = work::run(py, threads, progress, move |engine, watch| {
         whitening
             .with(|pca| running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
-            .fit_points(points, weights)
+            .fit_points(samples.points(), weights.as_deref())
     })?;
     Ok(Model::new(AnyModel::Whitening(Box::new(model))))
 }
@@ -247,7 +247,7 @@ pub(crate) fn project(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (points, single) = (x.points()?, x.single());
+    let (samples, single) = (x.samples()?, x.single());
     let axes = matrix(&axes)?;
     let (k, d) = (axes.n_rows(), axes.n_cols());
     let projection = Projection {
@@ -261,8 +261,8 @@ pub(crate) fn project(
             projection.lift.n_features()
         )));
     }
-    let scores = work::run(py, threads, progress, |engine, watch| {
-        projection.project(&**engine, points, watch).map(|scores| Scores::new(scores, single))
+    let scores = work::run(py, threads, progress, move |engine, watch| {
+        projection.project(&**engine, samples.points(), watch).map(|scores| Scores::new(scores, single))
     })?;
     scores.into_python(py)
 }
@@ -274,9 +274,9 @@ pub(crate) fn certify(
     samples: AnySamples,
     (threads, progress): (usize, Option<Py<PyAny>>),
 ) -> PyResult<AnyModel> {
-    let AnyModel::KernelPca(model) = model else { return Err(only_kernel_pca("certify")) };
-    let sure = work::run(py, threads, progress, |engine, watch| {
-        model.clone().with_engine(engine.clone()).certify_watched(samples, watch)
+    let AnyModel::KernelPca(model) = model.clone() else { return Err(only_kernel_pca("certify")) };
+    let sure = work::run(py, threads, progress, move |engine, watch| {
+        model.with_engine(engine.clone()).certify_watched(samples, watch)
     })?;
     Ok(AnyModel::KernelPca(sure))
 }
@@ -288,10 +288,10 @@ pub(crate) fn refine(
     (samples, settings): (AnySamples, KernelPcaSettings),
     (threads, progress): (usize, Option<Py<PyAny>>),
 ) -> PyResult<AnyModel> {
-    let AnyModel::KernelPca(model) = model else { return Err(only_kernel_pca("refine")) };
+    let AnyModel::KernelPca(model) = model.clone() else { return Err(only_kernel_pca("refine")) };
     let settings = settings.build()?;
-    let exact = work::run(py, threads, progress, |engine, watch| {
-        let model = model.clone().with_engine(engine.clone());
+    let exact = work::run(py, threads, progress, move |engine, watch| {
+        let model = model.with_engine(engine.clone());
         settings.engine(engine.clone()).watch(watch.clone()).refine(&model, samples)
     })?;
     Ok(AnyModel::KernelPca(exact))

@@ -49,8 +49,10 @@ pub(crate) fn resolve_kernel(
     seed: u64,
     threads: usize,
 ) -> PyResult<String> {
-    let (spec, points) = (spec(text)?, x.points()?);
-    work::run(py, threads, None, |_, _| Kernel::for_points(&spec, points, seed).map(|k| k.to_string()))
+    let (spec, samples) = (spec(text)?, x.samples()?);
+    work::run(py, threads, None, move |_, _| {
+        Kernel::for_points(&spec, samples.points(), seed).map(|kernel| kernel.to_string())
+    })
 }
 
 /// k(xᵢ, yⱼ).
@@ -64,13 +66,13 @@ pub(crate) fn kernel_matrix(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (points, samples) = (x.points()?, y.samples()?);
-    same_columns(points, samples.points())?;
-    let kernel = self::kernel(kernel, points.n_cols())?;
-    let values = work::run(py, threads, progress, |engine, watch| {
-        kernel.check_points(points)?;
+    let (rows, samples) = (x.samples()?, y.samples()?);
+    same_columns(rows.points(), samples.points())?;
+    let kernel = self::kernel(kernel, rows.n_cols())?;
+    let values = work::run(py, threads, progress, move |engine, watch| {
+        kernel.check_points(rows.points())?;
         kernel.check_points(samples.points())?;
-        engine.cross(&kernel, points, &samples)?.to_dense(watch)
+        engine.cross(&kernel, rows.points(), &samples)?.to_dense(watch)
     })?;
     to_array(py, values)
 }
@@ -87,8 +89,8 @@ pub(crate) fn kernel_times(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (points, single, samples, block) = (x.points()?, x.single(), y.samples()?, matrix(&block)?);
-    same_columns(points, samples.points())?;
+    let (rows, single, samples, block) = (x.samples()?, x.single(), y.samples()?, matrix(&block)?);
+    same_columns(rows.points(), samples.points())?;
     if block.n_rows() != samples.n_rows() {
         return Err(EigenliftError::new_err(format!(
             "a block of {} rows for {} columns of the kernel matrix; there must be one for each. Give the block of these rows",
@@ -96,11 +98,11 @@ pub(crate) fn kernel_times(
             samples.n_rows()
         )));
     }
-    let kernel = self::kernel(kernel, points.n_cols())?;
-    let product = work::run(py, threads, progress, |engine, watch| {
-        kernel.check_points(points)?;
-        let mut out = Matrix::zeros(points.n_rows(), block.n_cols());
-        engine.cross(&kernel, points, &samples)?.apply(block.view(), out.view_mut(), watch)?;
+    let kernel = self::kernel(kernel, rows.n_cols())?;
+    let product = work::run(py, threads, progress, move |engine, watch| {
+        kernel.check_points(rows.points())?;
+        let mut out = Matrix::zeros(rows.n_rows(), block.n_cols());
+        engine.cross(&kernel, rows.points(), &samples)?.apply(block.view(), out.view_mut(), watch)?;
         Ok(Scores::new(out, single))
     })?;
     product.into_python(py)
@@ -114,12 +116,12 @@ pub(crate) fn kernel_diagonal<'py>(
     x: Rows<'py>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let points = x.points()?;
-    let kernel = self::kernel(kernel, points.n_cols())?;
-    let values = work::run(py, threads, None, |_, _| {
-        kernel.check_points(points)?;
-        let mut out = vec![0.0; points.n_rows()];
-        match points {
+    let samples = x.samples()?;
+    let kernel = self::kernel(kernel, samples.n_cols())?;
+    let values = work::run(py, threads, None, move |_, _| {
+        kernel.check_points(samples.points())?;
+        let mut out = vec![0.0; samples.n_rows()];
+        match samples.points() {
             AnyPoints::F32(rows) => kernel.diagonal(rows, &mut out),
             AnyPoints::F64(rows) => kernel.diagonal(rows, &mut out),
         }
@@ -139,10 +141,11 @@ pub(crate) fn cosine_features(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (points, single, weights) = (x.points()?, x.single(), matrix(&weights)?);
+    let (samples, single, weights) = (x.samples()?, x.single(), matrix(&weights)?);
     let offset = offset.as_array().to_vec();
-    let features = work::run(py, threads, progress, |_, watch| {
-        low_rank::cosine_features(points, &weights, &offset, watch).map(|out| Scores::new(out, single))
+    let features = work::run(py, threads, progress, move |_, watch| {
+        let features = low_rank::cosine_features(samples.points(), &weights, &offset, watch)?;
+        Ok(Scores::new(features, single))
     })?;
     features.into_python(py)
 }
@@ -161,7 +164,7 @@ pub(crate) fn pivots<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let samples = x.samples()?;
     let kernel = self::kernel(kernel, samples.n_cols())?;
-    let chosen = work::run(py, threads, progress, |engine, watch| {
+    let chosen = work::run(py, threads, progress, move |engine, watch| {
         kernel.check_points(samples.points())?;
         let gram = engine.gram(&Similarity::Kernel(kernel.clone()), &samples, Storage::Tiled)?;
         pivoted_cholesky(&*gram, rank, seed, watch).map(|factor| factor.pivots)

@@ -15,6 +15,7 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The name under which a kernel PCA keeps dense samples.
 const SAMPLES: &str = "samples";
@@ -22,32 +23,37 @@ const SAMPLES: &str = "samples";
 /// A fitted model of any method.
 #[pyclass(frozen, module = "eigenlift._native")]
 pub(crate) struct Model {
-    model: AnyModel,
+    model: Arc<AnyModel>,
     /// The array whose memory the model uses for its samples.
     samples: Option<Py<PyAny>>,
 }
 
 impl Model {
     pub(crate) fn new(model: AnyModel) -> Self {
-        Self { model, samples: None }
+        Self { model: Arc::new(model), samples: None }
     }
 
     /// A model fitted on `array`, which it goes on using if its lift is by samples.
     pub(crate) fn with_samples(model: AnyModel, array: Option<Py<PyAny>>) -> Self {
         let uses = matches!(&model, AnyModel::KernelPca(m)
             if m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. }));
-        Self { model, samples: array.filter(|_| uses) }
+        Self { model: Arc::new(model), samples: array.filter(|_| uses) }
+    }
+
+    /// Another model with the same samples.
+    fn replaced(&self, py: Python<'_>, model: AnyModel) -> Self {
+        Self { model: Arc::new(model), samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) }
     }
 
     fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => Ok(model),
             _ => Err(PyAttributeError::new_err("only kernel PCA has that")),
         }
     }
 
     fn pca(&self) -> PyResult<&FittedPca> {
-        match &self.model {
+        match &*self.model {
             AnyModel::Pca(model) => Ok(model),
             AnyModel::Whitening(model) => Ok(model.pca()),
             AnyModel::KernelPca(_) => Err(PyAttributeError::new_err("kernel PCA does not have that")),
@@ -55,7 +61,7 @@ impl Model {
     }
 
     fn certificate_of_model(&self) -> &Certificate {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => model.certificate(),
             AnyModel::Pca(model) => model.certificate(),
             AnyModel::Whitening(model) => model.pca().certificate(),
@@ -70,7 +76,7 @@ fn vector<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyArray1<f64>> {
 /// Loads a model file of any method.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-    Ok(Model::new(py.detach(|| AnyModel::load(&path)).map_err(to_python)?))
+    Ok(Model::new(work::brief(py, move || AnyModel::load(&path))?))
 }
 
 #[pymethods]
@@ -84,7 +90,7 @@ impl Model {
             let (shape, numbers) = array_to_numbers(&array)?;
             parts.push(Array::new(name.extract::<String>()?, &shape, numbers));
         }
-        let model = py.detach(|| AnyModel::from_parts(header, parts)).map_err(to_python)?;
+        let model = work::brief(py, move || AnyModel::from_parts(header, parts))?;
         Ok(Self::with_samples(model, arrays.get_item(SAMPLES)?.map(Bound::unbind)))
     }
 
@@ -118,7 +124,7 @@ impl Model {
 
     #[getter]
     fn n_samples(&self) -> usize {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => model.n_samples(),
             AnyModel::Pca(model) => model.n_samples(),
             AnyModel::Whitening(model) => model.pca().n_samples(),
@@ -137,7 +143,7 @@ impl Model {
 
     #[getter]
     fn n_components(&self) -> usize {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => model.n_components(),
             AnyModel::Pca(model) => model.n_components(),
             AnyModel::Whitening(model) => model.pca().n_components(),
@@ -156,7 +162,7 @@ impl Model {
 
     #[getter]
     fn precision(&self) -> String {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => model.plan().precision.clone(),
             AnyModel::Pca(model) => model.plan().precision.clone(),
             AnyModel::Whitening(model) => model.plan().precision.clone(),
@@ -165,7 +171,7 @@ impl Model {
 
     #[getter]
     fn plan(&self) -> PyResult<String> {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => json(model.plan()),
             AnyModel::Pca(model) => json(model.plan()),
             AnyModel::Whitening(model) => json(model.plan()),
@@ -174,7 +180,7 @@ impl Model {
 
     #[getter]
     fn plan_text(&self) -> String {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => model.plan().to_string(),
             AnyModel::Pca(model) => model.plan().to_string(),
             AnyModel::Whitening(model) => model.plan().to_string(),
@@ -188,7 +194,7 @@ impl Model {
 
     #[getter]
     fn stats(&self) -> PyResult<String> {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => json(&model.stats()),
             AnyModel::Pca(model) => json(&model.stats()),
             AnyModel::Whitening(model) => json(&model.pca().stats()),
@@ -202,7 +208,7 @@ impl Model {
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(match &self.model {
+        Ok(match &*self.model {
             AnyModel::KernelPca(model) => vector(py, model.eigenvalues()),
             _ => vector(py, self.pca()?.eigenvalues()),
         })
@@ -210,7 +216,7 @@ impl Model {
 
     #[getter]
     fn total(&self) -> PyResult<f64> {
-        match &self.model {
+        match &*self.model {
             AnyModel::KernelPca(model) => Ok(model.total()),
             _ => self.pca().map(|pca| pca.total_variance() * pca.weight()),
         }
@@ -218,7 +224,7 @@ impl Model {
 
     #[getter]
     fn coefficients(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let matrix = match &self.model {
+        let matrix = match &*self.model {
             AnyModel::KernelPca(model) => model.coefficients(),
             _ => &self.pca()?.projection().coefficients,
         };
@@ -227,7 +233,7 @@ impl Model {
 
     #[getter]
     fn offset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(match &self.model {
+        Ok(match &*self.model {
             AnyModel::KernelPca(model) => vector(py, &model.projection().offset),
             _ => vector(py, &self.pca()?.projection().offset),
         })
@@ -283,7 +289,7 @@ impl Model {
 
     #[getter]
     fn whitening(&self) -> PyResult<(String, f64, usize, String, f64)> {
-        match &self.model {
+        match &*self.model {
             AnyModel::Whitening(w) => {
                 Ok((w.method().to_string(), w.ridge(), w.rank(), w.statement(), w.distance()))
             }
@@ -293,19 +299,19 @@ impl Model {
 
     /// The first `k` components alone.
     fn keeping(&self, py: Python<'_>, k: usize) -> PyResult<Self> {
-        let model = match &self.model {
+        let kept = match &*self.model {
             AnyModel::KernelPca(model) => AnyModel::KernelPca(model.clone().keeping(k)),
             AnyModel::Pca(model) => AnyModel::Pca(model.clone().keeping(k)),
             AnyModel::Whitening(_) => return Err(PyAttributeError::new_err("whitening does not have that")),
         };
-        Ok(Self { model, samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) })
+        Ok(self.replaced(py, kept))
     }
 
     /// The same model with the axes named turned round.
     fn flipped(&self, py: Python<'_>, which: Vec<bool>) -> PyResult<Self> {
-        let model = self.kernel_pca()?.clone().flipped(&which);
-        let samples = self.samples.as_ref().map(|samples| samples.clone_ref(py));
-        Ok(Self { model: AnyModel::KernelPca(model), samples })
+        let model = self.kernel_pca()?.clone();
+        let turned = work::brief(py, move || Ok(model.flipped(&which)))?;
+        Ok(self.replaced(py, AnyModel::KernelPca(turned)))
     }
 
     /// Scores of the samples.
@@ -322,9 +328,10 @@ impl Model {
         threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        let (points, single, model) = (x.points()?, x.single(), self.model.fitted());
-        let scores = work::run(py, threads, progress, |engine, watch| {
-            model.project_on(&**engine, points, watch).map(|scores| Scores::new(scores, single))
+        let (samples, single, model) = (x.samples()?, x.single(), self.model.clone());
+        let scores = work::run(py, threads, progress, move |engine, watch| {
+            let scores = model.fitted().project_on(&**engine, samples.points(), watch)?;
+            Ok(Scores::new(scores, single))
         })?;
         scores.into_python(py)
     }
@@ -336,8 +343,9 @@ impl Model {
         scores: PyReadonlyArray2<'_, f64>,
         threads: usize,
     ) -> PyResult<Py<PyAny>> {
-        let (scores, model) = (matrix(&scores)?, self.model.fitted());
-        let rows = work::run(py, threads, None, |engine, _| model.invert_on(&**engine, &scores))?;
+        let (scores, model) = (matrix(&scores)?, self.model.clone());
+        let rows =
+            work::run(py, threads, None, move |engine, _| model.fitted().invert_on(&**engine, &scores))?;
         to_array(py, rows)
     }
 
@@ -351,7 +359,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let model = fits::certify(py, &self.model, x.samples()?, (threads, progress))?;
-        Ok(Self { model, samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) })
+        Ok(self.replaced(py, model))
     }
 
     /// An exact model from a rough one.

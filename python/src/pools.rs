@@ -32,3 +32,12 @@ pub(crate) fn engine(_: Python<'_>, threads: usize) -> PyResult<Arc<dyn Engine>>
     pools.pools.push((threads, engine.clone()));
     Ok(engine)
 }
+
+/// Leaves the pool of this many threads to work that does not end; the next call gets another.
+pub(crate) fn give_up(_: Python<'_>, threads: usize) {
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(at) = pools.pools.iter().position(|(count, _)| *count == threads) {
+        // The work has a reference of its own.
+        pools.pools.swap_remove(at);
+    }
+}

@@ -1,9 +1,9 @@
 //! Rows of NumPy arrays as the library sees them, and results as NumPy arrays.
 
 use crate::errors::to_python;
-use eigenlift::data::{AnyPoints, AnySamples, Csr, CsrRef, Points, Samples, SharedBuffer};
+use eigenlift::data::{AnyPoints, AnySamples, Csr, Points, Samples, SharedBuffer};
 use eigenlift::error::Result;
-use eigenlift::matrix::{MatRef, Matrix};
+use eigenlift::matrix::Matrix;
 use eigenlift::model::Numbers;
 use eigenlift::real::Real;
 use numpy::ndarray::{Array2, ArrayD, IxDyn};
@@ -67,19 +67,6 @@ impl<'py, T: Element + Real> Form<'py, T> {
         Ok(Some(Self::Sparse { offsets, columns, values, n_cols }))
     }
 
-    fn points(&self) -> PyResult<Points<'_, T>> {
-        match self {
-            Self::Dense(array) => {
-                let (n, d) = (array.shape()[0], array.shape()[1]);
-                Ok(Points::Dense(MatRef::new(array.as_slice()?, n, d).map_err(to_python)?))
-            }
-            Self::Sparse { offsets, columns, values, n_cols } => {
-                let view = CsrRef::new(offsets, columns.as_slice()?, values.as_slice()?, *n_cols);
-                Ok(Points::Sparse(view.map_err(to_python)?))
-            }
-        }
-    }
-
     /// Rows that a model may keep: dense ones are not copied.
     fn samples(&self) -> PyResult<Samples<T>> {
         match self {
@@ -96,15 +83,7 @@ impl<'py, T: Element + Real> Form<'py, T> {
 }
 
 impl Rows<'_> {
-    /// The rows, borrowed.
-    pub(crate) fn points(&self) -> PyResult<AnyPoints<'_>> {
-        Ok(match self {
-            Self::F32(form) => AnyPoints::F32(form.points()?),
-            Self::F64(form) => AnyPoints::F64(form.points()?),
-        })
-    }
-
-    /// The rows, to be kept.
+    /// The rows; dense ones are not copied.
     pub(crate) fn samples(&self) -> PyResult<AnySamples> {
         Ok(match self {
             Self::F32(form) => AnySamples::F32(form.samples()?),

@@ -8,15 +8,15 @@ use crate::rows::{Rows, checked, matrix, to_array};
 use crate::work;
 use eigenlift::methods::AnyModel;
 use eigenlift::methods::pca::{PcaStream as Sums, StreamState};
-use eigenlift::progress::Watch;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Sums of rows that come in pieces.
-#[pyclass(module = "eigenlift._native")]
+#[pyclass(frozen, module = "eigenlift._native")]
 pub(crate) struct PcaStream {
-    sums: Sums,
+    sums: Arc<Mutex<Sums>>,
     n_features: usize,
     settings: Py<PyDict>,
 }
@@ -33,6 +33,10 @@ struct Kept<'py> {
     squares: PyReadonlyArray1<'py, f64>,
     weighted: bool,
     single: bool,
+}
+
+fn lock(sums: &Mutex<Sums>) -> MutexGuard<'_, Sums> {
+    sums.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[pymethods]
@@ -52,7 +56,7 @@ impl PcaStream {
         }
         let library = parsed.build()?.engine(pools::engine(py, threads)?);
         Ok(Self {
-            sums: checked(library.stream(n_features))?,
+            sums: Arc::new(Mutex::new(checked(library.stream(n_features))?)),
             n_features,
             settings: settings.clone().unbind(),
         })
@@ -60,37 +64,43 @@ impl PcaStream {
 
     #[getter]
     fn count(&self) -> u64 {
-        self.sums.count()
+        lock(&self.sums).count()
+    }
+
+    /// Mean of each column, and the sum of its squared distances from it.
+    fn columns<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+        let sums = lock(&self.sums);
+        let (mean, squares) = sums.columns();
+        (mean.to_vec().into_pyarray(py), squares.into_pyarray(py))
     }
 
     /// Adds rows.
     #[pyo3(signature = (x, threads, progress=None))]
-    fn add(
-        &mut self,
-        py: Python<'_>,
-        x: Rows<'_>,
-        threads: usize,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
-        let points = x.points()?;
-        let sums = &mut self.sums;
-        work::run(py, threads, progress, |engine, watch| {
+    fn add(&self, py: Python<'_>, x: Rows<'_>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let (samples, sums) = (x.samples()?, self.sums.clone());
+        work::run(py, threads, progress, move |engine, watch| {
+            let mut sums = lock(&sums);
             sums.run_on(engine.clone(), watch.clone());
-            sums.partial_fit(points)
+            sums.partial_fit(samples.points())
         })
     }
 
     /// Adds the rows of another stream.
-    fn merge(&mut self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        self.sums.run_on(pools::engine(py, 0)?, Watch::default());
-        self.sums.merge(&other.sums).map_err(to_python)
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let (sums, part) = (self.sums.clone(), lock(&other.sums).clone());
+        work::run(py, 0, None, move |engine, watch| {
+            let mut sums = lock(&sums);
+            sums.run_on(engine.clone(), watch.clone());
+            sums.merge(&part)
+        })
     }
 
     /// The model of all rows so far.
-    fn finish(&mut self, py: Python<'_>, n_components: usize, threads: usize) -> PyResult<Model> {
-        let sums = &mut self.sums;
-        sums.keep(n_components);
-        let model = work::run(py, threads, None, |engine, watch| {
+    fn finish(&self, py: Python<'_>, n_components: usize, threads: usize) -> PyResult<Model> {
+        // A copy, because an eigensolver that is given up goes on with it.
+        let mut sums = lock(&self.sums).clone();
+        let model = work::run(py, threads, None, move |engine, watch| {
+            sums.keep(n_components);
             sums.run_on(engine.clone(), watch.clone());
             sums.finish()
         })?;
@@ -98,9 +108,9 @@ impl PcaStream {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, this) = (slf.py(), slf.borrow());
+        let (py, this) = (slf.py(), slf.get());
         let StreamState { route, count, numbers, mean, matrix, squares, weighted, single } =
-            this.sums.state();
+            lock(&this.sums).state();
         let kept = PyDict::new(py);
         kept.set_item("route", route.to_string())?;
         kept.set_item("count", count)?;
@@ -114,7 +124,7 @@ impl PcaStream {
         (slf.get_type(), make, kept).into_pyobject(py)
     }
 
-    fn __setstate__(&mut self, kept: Kept<'_>) -> PyResult<()> {
+    fn __setstate__(&self, kept: Kept<'_>) -> PyResult<()> {
         let state = StreamState {
             route: kept.route.parse().map_err(to_python)?,
             count: kept.count,
@@ -125,6 +135,6 @@ impl PcaStream {
             weighted: kept.weighted,
             single: kept.single,
         };
-        checked(self.sums.resume(state))
+        checked(lock(&self.sums).resume(state))
     }
 }

@@ -8,10 +8,12 @@ use eigenlift::progress::{CancelToken, Observer, Watch};
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the calling thread looks for Ctrl-C and reports.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long work may take to come to its next step after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The last stage that was reported.
 #[derive(Default)]
@@ -35,12 +37,13 @@ impl Latest {
 
 /// Does `work` on the pool of that many threads while this thread, without the GIL, looks for Ctrl-C and reports progress.
 ///
-/// What a signal handler or the callback raises ends the work at its next step and is raised here.
-pub(crate) fn run<T: Send>(
+/// What a signal handler or the callback raises ends the work at its next step and is raised here. Work that does not come to a
+/// step in time, such as a direct eigensolver, is left to end by itself, with a pool that nobody else gets.
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send,
+    work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let engine = pools::engine(py, threads)?;
     let cancel = CancelToken::default();
@@ -49,37 +52,58 @@ pub(crate) fn run<T: Send>(
     if progress.is_some() {
         watch = watch.observed_by(latest.clone());
     }
-    let mut raised = None;
-    let result = py.detach(|| {
-        std::thread::scope(|scope| {
-            let (done, wait) = channel();
-            let (engine, watch) = (&engine, &watch);
-            let worker = scope.spawn(move || {
-                let (mut work, mut result) = (Some(work), Err(Error::Cancelled));
-                engine.run(&mut || {
-                    if let Some(work) = work.take() {
-                        result = work(engine, watch);
-                    }
-                });
-                // Nobody waits only when the waiting thread panicked.
-                let _ = done.send(());
-                result
-            });
-            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(LOOK_EVERY) {
-                if raised.is_none() {
-                    raised = Python::attach(|py| look(py, progress.as_ref(), &latest)).err();
-                }
-                if raised.is_some() {
-                    cancel.cancel();
-                }
+    let (done, wait) = channel();
+    let worker = std::thread::Builder::new().name("eigenlift".into()).spawn(move || {
+        let (mut work, mut result) = (Some(work), Err(Error::Cancelled));
+        engine.run(&mut || {
+            if let Some(work) = work.take() {
+                result = work(&engine, &watch);
             }
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        });
+        // Nobody waits for work that was given up.
+        let _ = done.send(result);
+    })?;
+    let mut raised: Option<(PyErr, Instant)> = None;
+    let (reason, progress) = (&mut raised, progress.as_ref());
+    let result = py.detach(move || {
+        loop {
+            match wait.recv_timeout(LOOK_EVERY) {
+                Ok(result) => return Some(result),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Some((_, since)) = &*reason {
+                if since.elapsed() > PATIENCE {
+                    return None;
+                }
+            } else if let Err(error) = Python::attach(|py| look(py, progress, &latest)) {
+                cancel.cancel();
+                *reason = Some((error, Instant::now()));
+            }
+        }
     });
-    match raised {
-        Some(error) => Err(error),
-        None => result.map_err(to_python),
+    match (raised, result) {
+        (Some((error, _)), result) => {
+            if result.is_none() {
+                pools::give_up(py, threads);
+            }
+            Err(error)
+        }
+        (None, Some(result)) => result.map_err(to_python),
+        // Only a panic ends a worker without a result.
+        (None, None) => match worker.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(()) => Err(to_python(Error::Cancelled)),
+        },
     }
+}
+
+/// As [`run`], for short work in one thread. Why not at once: what the library does in parallel must run on a pool of this process.
+pub(crate) fn brief<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    run(py, 1, None, |_, _| work())
 }
 
 fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, latest: &Latest) -> PyResult<()> {

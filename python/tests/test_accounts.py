@@ -6,15 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import linalg
-from scipy.spatial.distance import cdist
-from sklearn import decomposition
-from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
-from sklearn.exceptions import NotFittedError
-from sklearn.metrics import pairwise
-
 from eigenlift import (
     PCA,
     Certificate,
@@ -26,6 +17,14 @@ from eigenlift import (
     Whitening,
 )
 from eigenlift.kernels import RBF, Polynomial
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import linalg
+from scipy.spatial.distance import cdist
+from sklearn import decomposition
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise
 
 IRIS = load_iris().data
 DIGITS = load_digits().data / 16

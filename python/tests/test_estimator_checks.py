@@ -1,8 +1,7 @@
 """scikit-learn's rules for estimators, on all of ours, with no failure expected."""
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
 from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
 LOW_RANK = (None, "uniform", "fourier")

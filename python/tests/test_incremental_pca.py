@@ -3,19 +3,18 @@
 import pickle
 import warnings
 
+import eigenlift
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from eigenlift import PCA, IncrementalPCA
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import decomposition
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-
-import eigenlift
-from eigenlift import PCA, IncrementalPCA
 
 IRIS = load_iris().data
 DIGITS = load_digits().data

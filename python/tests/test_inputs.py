@@ -10,12 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import decomposition, kernel_approximation
 from sklearn.datasets import load_iris
-
-from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening
 
 IRIS = load_iris().data
 NAMES = ["a", "b", "c", "d"]

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from eigenlift import EigenliftError, KernelPCA
+from eigenlift.kernels import RBF, Laplacian, Linear, Matern, Precomputed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 from scipy.spatial.distance import cdist, pdist
@@ -19,9 +21,6 @@ from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from eigenlift import EigenliftError, KernelPCA
-from eigenlift.kernels import RBF, Laplacian, Linear, Matern, Precomputed
 
 IRIS = load_iris().data
 DIGITS = load_digits().data / 16

@@ -10,18 +10,17 @@ import struct
 import subprocess
 import warnings
 
+import eigenlift
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from eigenlift import PCA, KernelPCA, ModelFileError, Whitening
+from eigenlift.kernels import RBF, Linear
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import decomposition
 from sklearn.datasets import load_iris
-
-import eigenlift
-from eigenlift import PCA, KernelPCA, ModelFileError, Whitening
-from eigenlift.kernels import RBF, Linear
 
 IRIS = load_iris().data
 NAMES = ["length", "width", "petal length", "größe"]

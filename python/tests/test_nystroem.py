@@ -75,9 +75,7 @@ def test_random_states_agree():
 def test_sparse(container):
     table = sparse.random(150, 30, density=0.2, random_state=0, format="csr")
     ours, theirs = both(gamma=0.5)
-    assert_allclose(
-        ours.fit_transform(container(table)), theirs.fit_transform(table.toarray()), rtol=1e-10, atol=1e-10
-    )
+    assert_allclose(ours.fit_transform(container(table)), theirs.fit_transform(table.toarray()), rtol=1e-10, atol=1e-10)
     assert sparse.issparse(ours.components_)
     assert_allclose(ours.transform(table.toarray()), ours.transform(table), rtol=1e-10, atol=1e-12)
 
@@ -264,9 +262,7 @@ def test_clone_and_grid_search():
     model = make_pipeline(Nystroem(RBF(gamma=1.0), n_components=20, random_state=0), LogisticRegression())
     by_kernel = GridSearchCV(model, {"nystroem__kernel": [RBF(gamma=0.01), RBF(gamma=2.0)]}, cv=3).fit(rows, labels)
     by_number = GridSearchCV(model, {"nystroem__kernel__gamma": [0.01, 2.0]}, cv=3).fit(rows, labels)
-    theirs = make_pipeline(
-        kernel_approximation.Nystroem(n_components=20, random_state=0), LogisticRegression()
-    )
+    theirs = make_pipeline(kernel_approximation.Nystroem(n_components=20, random_state=0), LogisticRegression())
     expected = GridSearchCV(theirs, {"nystroem__gamma": [0.01, 2.0]}, cv=3).fit(rows, labels)
     for search in (by_kernel, by_number):
         assert_allclose(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])

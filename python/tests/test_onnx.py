@@ -3,15 +3,14 @@
 import subprocess
 import sys
 
+import eigenlift
 import numpy as np
 import pytest
+from eigenlift import _onnx
 from scipy import sparse
 from sklearn import decomposition
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
-
-import eigenlift
-from eigenlift import _onnx
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -2,17 +2,16 @@
 
 import pickle
 
+import eigenlift
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from eigenlift import EigenliftWarning, Whitening
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA as SklearnPCA
-
-import eigenlift
-from eigenlift import EigenliftWarning, Whitening
 
 IRIS = load_iris().data
 METHODS = ["zca", "pca", "cholesky", "zca-cor", "pca-cor"]

@@ -1,10 +1,9 @@
 """A program in types that uses the public interface; mypy --strict must find nothing in it."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 import eigenlift
+import numpy as np
 from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening, kernels
+from numpy.typing import NDArray
 
 
 def scores(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:

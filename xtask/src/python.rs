@@ -2,7 +2,7 @@
 
 use crate::markdown;
 use crate::source::files_below;
-use crate::steps::{EmptyFolder, Step, finish};
+use crate::steps::{EmptyFolder, Step, cargo, finish};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,9 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 const PIP: [&str; 5] = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
 
 /// The steps, in an order in which each has what it needs.
-pub(crate) const STEPS: [Step; 7] = [
+pub(crate) const STEPS: [Step; 8] = [
     Step { name: "python: environment", run: |root| settle(environment(root)) },
+    Step { name: "python: style", run: |root| settle(style(root)) },
     Step { name: "python: wheel", run: |root| settle(wheel(root)) },
     Step { name: "python: tests", run: |root| settle(tests(root)) },
     Step { name: "python: scikit-learn's own tests", run: |root| settle(sklearn_suite(root)) },
@@ -150,6 +151,17 @@ fn python(root: &Path, folder: &EmptyFolder) -> Command {
     python_in(&environment_folder(root), &folder.0)
 }
 
+/// Lints and formatting of all Python files.
+fn style(root: &Path) -> Result<(), Failure> {
+    let ruff = |arguments: &[&str]| {
+        let mut command = python_in(&environment_folder(root), root);
+        command.args(["-m", "ruff"]).args(arguments).args(["--quiet", "--no-cache", "--config"]);
+        must(command.arg(root.join("python/pyproject.toml")).args(["python", "benchmarks"]))
+    };
+    ruff(&["check"])?;
+    ruff(&["format", "--check"])
+}
+
 /// Builds the wheel from the artefacts of the other steps, and installs it.
 fn wheel(root: &Path) -> Result<(), Failure> {
     let folder = wheel_folder(root);
@@ -187,16 +199,24 @@ fn built_wheel(root: &Path) -> Result<PathBuf, String> {
     }
 }
 
+/// Tests of the installed wheel, with the command line at hand: both read each other's model files.
 fn tests(root: &Path) -> Result<(), Failure> {
+    match cargo(root, &["build", "--quiet", "--workspace", "--bins"], &[]) {
+        0 => {}
+        code => return Err(Failure { code, words: None }),
+    }
+    let built = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
+    let program = built.with_file_name("eigenlift").with_extension(std::env::consts::EXE_EXTENSION);
     let folder = EmptyFolder::new("python-tests")?;
     let mut command = pytest(root, &folder);
-    must(command.arg(root.join("python/tests")).env("EIGENLIFT_TEST_INSTALLED", "1"))
+    command.arg(root.join("python/tests")).env("EIGENLIFT_TEST_INSTALLED", "1").env("EIGENLIFT_BIN", program);
+    must(&mut command)
 }
 
 /// Pytest, leaving no traces in folders of sources.
 fn pytest(root: &Path, folder: &EmptyFolder) -> Command {
     let mut command = python(root, folder);
-    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations", "12"]);
     command
 }
 

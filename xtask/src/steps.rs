@@ -81,7 +81,7 @@ fn print_summary(lines: &[String]) {
 }
 
 /// Runs cargo in the root of the workspace.
-fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> u8 {
+pub(crate) fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> u8 {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.iter().copied()).current_dir(root);

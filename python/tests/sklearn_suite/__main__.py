@@ -1,8 +1,8 @@
 """Runs scikit-learn's own tests with eigenlift's classes in place of scikit-learn's.
 
-    python python/tests/sklearn_suite                      all four files
-    python python/tests/sklearn_suite -k whiten --tb=long  further arguments go to pytest
-    python python/tests/sklearn_suite sklearn.decomposition.tests.test_pca    one file
+python python/tests/sklearn_suite                      all four files
+python python/tests/sklearn_suite -k whiten --tb=long  further arguments go to pytest
+python python/tests/sklearn_suite sklearn.decomposition.tests.test_pca    one file
 """
 
 import sys
@@ -11,9 +11,9 @@ from pathlib import Path
 # Nothing is written beside installed tests.
 sys.dont_write_bytecode = True
 
-import pytest
-import sklearn
-from sklearn_suite_plugin import MODULES
+import pytest  # noqa: E402
+import sklearn  # noqa: E402
+from sklearn_suite_plugin import MODULES  # noqa: E402
 
 
 def main(arguments):

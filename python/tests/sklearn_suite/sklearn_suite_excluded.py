@@ -4,4 +4,6 @@ A key is `file.py::test`, which stands for all cases of that test, or `file.py::
 passes, is skipped or does not exist makes the run fail.
 """
 
-EXCLUDED = {}
+EXCLUDED = {
+    "test_pca.py::test_pca_svd_solver_auto": "reads the private attribute _fit_svd_solver; plan_ names the route here",
+}

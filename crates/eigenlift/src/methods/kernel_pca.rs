@@ -10,6 +10,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::{Kernel, KernelSpec, PairRows, rows_of_pairs};
+use crate::linalg::column_means;
 use crate::low_rank::{FeatureMap, LowRank, Rank};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Plan, Projection, Route, Solver};
@@ -289,10 +290,13 @@ impl KernelPca {
         });
         let solution = result?;
         let k = solution.values.len();
+        let means = column_means(solution.vectors.view());
+        // Numerics: eigenvectors are orthogonal to the ones vector; what rounding left of it would meet the mean of the kernel,
+        // which can be far larger than a faint eigenvalue.
         // A = U|λ|^(−1/2)·sign λ, so that K_c·A = U|λ|^(1/2): new rows are projected as training rows are, (K7), (K19).
         let coefficients = Matrix::from_fn(x.n_rows(), k, |i, j| {
             let value = solution.values[j];
-            solution.vectors[(i, j)] * value.signum() / value.abs().sqrt()
+            (solution.vectors[(i, j)] - means[j]) * value.signum() / value.abs().sqrt()
         });
         let offset = (0..k)
             .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())

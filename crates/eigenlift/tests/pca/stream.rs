@@ -257,7 +257,17 @@ fn a_stream_goes_on_from_what_it_kept() {
         for stream in [&mut whole, &mut resumed] {
             stream.partial_fit(AnyPoints::from(&x).rows(50..90)).unwrap();
         }
+        let columns = whole.columns();
+        let columns = (columns.0.to_vec(), columns.1);
         let (whole, resumed) = (whole.finish().unwrap(), resumed.finish().unwrap());
+        let (mean, squares) = columns;
+        let spread = |j: usize| (0..90).map(|i| (x[(i, j)] - mean[j]).powi(2)).sum::<f64>();
+        assert_close(
+            &squares,
+            &(0..6).map(spread).collect::<Vec<_>>(),
+            1e-12 * squares[0].max(1.0),
+            "columns",
+        );
         assert_eq!(whole.components(), resumed.components(), "{route}");
         assert_eq!(whole.eigenvalues(), resumed.eigenvalues(), "{route}");
     }

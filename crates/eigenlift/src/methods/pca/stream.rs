@@ -220,6 +220,20 @@ impl PcaStream {
         }
     }
 
+    /// Mean of each column so far, and Σw(x − mean)².
+    pub fn columns(&self) -> (&[f64], Vec<f64>) {
+        match &self.sums {
+            Sums::Covariance(sum) => {
+                (sum.mean(), (0..self.n_features).map(|j| sum.scatter()[(j, j)]).collect())
+            }
+            Sums::Triangle(sum) => {
+                let norms = crate::linalg::column_norms(sum.r().view());
+                (sum.mean(), norms.iter().map(|norm| norm * norm).collect())
+            }
+            Sums::Directions(sum) => (sum.mean(), sum.squares().to_vec()),
+        }
+    }
+
     /// The sums so far.
     pub fn state(&self) -> StreamState {
         let (numbers, mean, matrix, squares) = match &self.sums {
