@@ -6,12 +6,18 @@ import os
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _native
 from ._account import Certificate, Plan
 from ._progress import watching
+from ._rows import native
 from ._threads import thread_count
+
+
+# So many numbers that a look at each, before they are used, takes time that counts.
+_MANY = 1 << 16
 
 
 class EigenliftWarning(UserWarning):
@@ -26,17 +32,17 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     _method = None  # of the model file
 
-    def _rows(self, X, *, reset, accept_sparse="csr", copy=False, min_samples=1):
-        """X as C-ordered rows of float32 or float64, or CSR."""
+    def _rows(self, X, *, reset, min_samples=1, finite=True):
+        """X as C-ordered rows of float32 or float64, or CSR; `finite=False` leaves NaN in many rows to be found by `_run_on`."""
         return validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse=accept_sparse,
+            accept_sparse="csr",
             dtype=[np.float64, np.float32],
             order="C",
-            copy=copy,
             ensure_min_samples=min_samples,
+            ensure_all_finite=finite or getattr(X, "size", 0) < _MANY,
         )
 
     def _threads(self):
@@ -61,6 +67,17 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Calls the compiled part with this estimator's threads and progress as last arguments."""
         with watching(self) as progress:
             return function(*arguments, self._threads(), progress)
+
+    def _run_on(self, X, function, *arguments, precision=None):
+        """As `_run` with rows first, in this precision, for functions that refuse NaN and infinity by themselves.
+
+        Why: a pass over the rows beforehand takes a good part of the time of a linear method. The message is scikit-learn's.
+        """
+        try:
+            return self._run(function, native(X.astype(precision or X.dtype, copy=False)), *arguments)
+        except _native.EigenliftError:
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+            raise
 
     def _tell(self, model):
         """Keeps the model with its plan and certificate."""

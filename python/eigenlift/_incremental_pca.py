@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches, metadata_routing
-from sklearn.utils.validation import validate_data
 
 from . import _native, _parameters
 from ._account import Certificate, Plan
 from ._linear import PrincipalAxes, attributes, pass_on_warnings
-from ._rows import native
 
 _STREAM_ROUTES = {"covariance", "tsqr", "directions"}
 # Up to so many columns the route that squares nothing costs little in each piece.
@@ -161,7 +159,7 @@ class IncrementalPCA(PrincipalAxes):
             The fitted estimator.
         """
         self._check_parameters()
-        X = self._rows(X, reset=True, min_samples=2)
+        X = self._rows(X, reset=True, min_samples=2, finite=False)
         self._forget()
         n_samples, n_features = X.shape
         batch_size = 5 * n_features if self.batch_size is None else self.batch_size
@@ -197,7 +195,7 @@ class IncrementalPCA(PrincipalAxes):
                     "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense "
                     "or use IncrementalPCA.fit to do so in batches."
                 )
-            X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=first_pass)
+            X = self._rows(X, reset=first_pass, finite=False)
         n_components = self._number_of_components(*X.shape)
         self._add(X, n_components)
         return self
@@ -244,7 +242,7 @@ class IncrementalPCA(PrincipalAxes):
         """Adds rows to the sums; nothing is changed when that fails."""
         first_pass = not self.__sklearn_is_fitted__()
         stream = self._new_stream(X.shape[1], n_components) if first_pass else self._stream
-        self._run(stream.add, native(X))
+        self._run_on(X, stream.add)
         self._precision = X.dtype if first_pass else np.result_type(self._precision, X.dtype)
         self._stream, self._found, self.n_components_ = stream, None, n_components
         self.n_samples_seen_ = stream.count

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import EigenliftWarning, Estimator
-from ._rows import native
 
 ROUTES = {"covariance", "dual", "tsqr", "krylov", "directions"}
 
@@ -101,7 +100,8 @@ def attributes(model, n_components, n_rows, shape, precision):
         found = np.empty((0, shape[1]))
     else:
         values, known, whole, total = model.eigenvalues, model.spectrum, model.is_whole, model.total
-        divisor, found = model.weight - 1.0, model.components
+        # Transposed without a copy where nothing was divided by.
+        divisor, found = model.weight - 1.0, model.coefficients.T if model.scale is None else model.components
     values = np.concatenate([values[:n_components], np.zeros(max(0, n_components - len(values)))])
     if whole:
         known = np.concatenate([known[:smallest], np.zeros(max(0, smallest - len(known)))])
@@ -198,7 +198,7 @@ class PrincipalAxes(Estimator):
             Scores, in the precision of `X`; with `whiten=True` each divided by its standard deviation.
         """
         check_is_fitted(self)
-        return self._scores(self._rows(X, reset=False))
+        return self._scores(self._rows(X, reset=False, finite=False))
 
     def _scores(self, X):
         """As `transform`, of rows that were checked."""
@@ -216,7 +216,7 @@ class PrincipalAxes(Estimator):
         if self.components_.shape[0] == 0:
             return np.empty((X.shape[0], 0), dtype=precision)
         mean, axes = self._projection()
-        return self._run(_native.project, native(X.astype(precision, copy=False)), mean, axes)
+        return self._run_on(X, _native.project, mean, axes, precision=precision)
 
     def _projection(self):
         """Mean and axes of the plain scores, in double precision.

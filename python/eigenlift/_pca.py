@@ -218,12 +218,12 @@ class PCA(PrincipalAxes):
         """Fits and gives the rows as they were checked."""
         self._check_parameters(X)
         self.__dict__.pop("choice_", None)
-        X = self._rows(X, reset=True, min_samples=2)
+        X = self._rows(X, reset=True, min_samples=2, finite=False)
         weights, n_rows = check_weights(sample_weight, X)
         wanted = self._to_solve(X, n_rows)
         settings = self._settings(X, wanted) | {"column_names": self._column_names()}
         try:
-            model = self._run(_native.fit_pca, native(X), weights, settings)
+            model = self._run_on(X, _native.fit_pca, weights, settings)
         except _native.NoVarianceError:
             self._take_constant_rows(X, weights, n_rows, settings)
             return X
@@ -231,7 +231,8 @@ class PCA(PrincipalAxes):
         n_components = model.n_components
         if wanted is not None:
             n_components = self._chosen(model, wanted, n_rows)
-            model = model.keeping(max(1, n_components))
+            if n_components != settings["n_components"]:
+                model = model.keeping(max(1, n_components))
         self._take(model, n_components, n_rows)
         return X
 

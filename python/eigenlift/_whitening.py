@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _parameters
 from ._base import Estimator
 from ._linear import check_weights, completed, pass_on_warnings, rows_meant
-from ._rows import native
 
 _METHODS = {"zca", "pca", "cholesky", "zca-cor", "pca-cor"}
 
@@ -125,7 +124,7 @@ class Whitening(Estimator):
         _parameters.choice(self, "method", _METHODS)
         _parameters.real(self, "ridge", 0.0)
         memory = _parameters.memory(self)
-        X = self._rows(X, reset=True, min_samples=2)
+        X = self._rows(X, reset=True, min_samples=2, finite=False)
         weights, _ = check_weights(sample_weight, X)
         settings = {
             "n_components": None if self.n_components is None else int(self.n_components),
@@ -137,7 +136,7 @@ class Whitening(Estimator):
             "sketch_rows": None,
             "column_names": self._column_names(),
         }
-        model = self._run(_native.fit_whitening, native(X), weights, self.method, float(self.ridge), settings)
+        model = self._run_on(X, _native.fit_whitening, weights, self.method, float(self.ridge), settings)
         self._take(model)
         pass_on_warnings(model)
         return self
@@ -205,9 +204,8 @@ class Whitening(Estimator):
             One output for each column, or for each direction with "pca" and "pca-cor".
         """
         check_is_fitted(self)
-        X = self._rows(X, reset=False)
-        X = X.astype(np.result_type(X.dtype, self.components_.dtype), copy=False)
-        return self._run(self._model.transform, native(X))
+        X = self._rows(X, reset=False, finite=False)
+        return self._run_on(X, self._model.transform, precision=np.result_type(X.dtype, self.components_.dtype))
 
     def inverse_transform(self, X):
         """Rows from whitened ones; exact for rows in the directions that were kept.
