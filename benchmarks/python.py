@@ -212,7 +212,8 @@ def rows_apart(sides, folder, allowed, what, factors=None):
 
 # ------------------------------------------------------------------------------- parts
 def kpca_part(options, folder):
-    return [kpca_size(int(n), options, folder) for n in options.sizes.split(",")]
+    for n in options.sizes.split(","):
+        yield kpca_size(int(n), options, folder)
 
 
 def kpca_size(n, options, folder):
@@ -260,7 +261,6 @@ def kpca_size(n, options, folder):
 
 def pca_part(options, folder):
     """Fit alone; scikit-learn's default and its full solver, which also says what is right."""
-    rows = []
     for name in ("wide", "tall"):
         x, (n, d) = str(folder / "x.npy"), pca.SHAPES[name]
         run_worker("table", shape=(n, d), x=x)
@@ -273,8 +273,7 @@ def pca_part(options, folder):
         right = runs["full"][0]["variances"]
         off = {s: apart(runs[s][0]["variances"], right, SAME if s == "eigenlift" else None, name) for s in sides}
         row = {"part": f"pca {name}", "n": n, "d": d, "k": COMPONENTS}
-        rows.append({**row, "variances_apart": off, "sides": summary(runs)})
-    return rows
+        yield {**row, "variances_apart": off, "sides": summary(runs)}
 
 
 def incremental_part(options, folder):
@@ -288,7 +287,7 @@ def incremental_part(options, folder):
     runs = alternate(sides, options.repeat, folder, fits=2, x=x)
     off = {s: apart(runs[s][0]["variances"], right, SAME if s == "eigenlift" else None, s) for s in sides}
     row = {"part": "incremental", "n": n, "d": d, "k": COMPONENTS, "batch": BATCH}
-    return [{**row, "variances_apart": off, "sides": summary(runs)}]
+    yield {**row, "variances_apart": off, "sides": summary(runs)}
 
 
 def features_part(options, folder):
@@ -311,14 +310,12 @@ def features_part(options, folder):
             "default": side("sklearn", "RBFSampler", **params),
         },
     }
-    rows = []
     for name, sides in both.items():
         for precision, file, allowed in (("f64", x, SAME_ROWS), ("f32", single, SAME_SINGLE)):
             runs = alternate(sides, options.repeat, folder, fits=2, transforms=3, x=file)
             off = rows_apart(sides, folder, allowed, f"{name} {precision}")
             row = {"part": f"{name} {precision}", "n": FEATURE_ROWS, "d": 32, "components": LANDMARKS}
-            rows.append({**row, "kernel": f"rbf(gamma={gamma!r})", "rows_apart": off, "sides": summary(runs)})
-    return rows
+            yield {**row, "kernel": f"rbf(gamma={gamma!r})", "rows_apart": off, "sides": summary(runs)}
 
 
 def zca_part(options, folder):
@@ -333,7 +330,7 @@ def zca_part(options, folder):
     # scikit-learn divides by n - 1.
     factors = {"PCA(whiten) and a product": (n / (n - 1)) ** 0.5}
     off = rows_apart(sides, folder, SAME_ROWS, "zca", factors)
-    return [{"part": "zca", "n": n, "d": d, "rows_apart": off, "sides": summary(runs)}]
+    yield {"part": "zca", "n": n, "d": d, "rows_apart": off, "sides": summary(runs)}
 
 
 def binding_part(options, folder):
@@ -342,31 +339,29 @@ def binding_part(options, folder):
     Kernel PCA: the command line's own account of its fit and scores, against the first fit of a Python process. PCA: fits in
     one process by the bench program, against as many by the estimator.
     """
-    rows, turns = [], options.turns
     files = {name: str(folder / f"{name}.npy") for name in ("x", "new", "ours")}
     files |= {"model": str(folder / "model.safetensors"), "raw": str(folder / "x.bin")}
     for n in map(int, options.sizes.split(",")):
         gamma = run_worker("mixture", n=n, **files)["gamma"]
         own = side("eigenlift", "KernelPCA", n_components=COMPONENTS, kernel="rbf", gamma=gamma)
         library, python = [], []
-        for _ in range(turns):
+        for _ in range(options.turns):
             library.append(kpca.ours_fit(options.binary, files, gamma, 1e-6, 0)["seconds"])
             python.append(run_worker("layers", x=files["x"], fits=3, native="fit_kernel_pca", **own)["fits"])
         cold = [fits[0]["seconds"] for fits in python]
-        rows.append(cost({"part": "binding kpca", "n": n, "d": kpca.DIM}, library, cold, python))
+        yield cost({"part": "binding kpca", "n": n, "d": kpca.DIM}, library, cold, python)
     program = pca.bench_program() if options.bench is None else options.bench
     for name in ("wide", "tall"):
         n, d = pca.SHAPES[name]
         run_worker("table", shape=(n, d), x=files["x"])
         run_worker("raw", **files)
         own, library, python = side("eigenlift", "PCA", n_components=COMPONENTS), [], []
-        for _ in range(turns):
+        for _ in range(options.turns):
             library.append(json.loads(run_ours([program, files["raw"], n, d, COMPONENTS, FITS])[0])["seconds"])
             python.append(run_worker("layers", x=files["x"], fits=FITS, native="fit_pca", **own)["fits"])
         flat = [seconds for fits in library for seconds in fits]
         warm = [fit["seconds"] for fits in python for fit in fits]
-        rows.append(cost({"part": f"binding pca {name}", "n": n, "d": d}, flat, warm, python))
-    return rows
+        yield cost({"part": f"binding pca {name}", "n": n, "d": d}, flat, warm, python)
 
 
 def cost(row, library, python, layers):

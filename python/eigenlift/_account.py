@@ -71,7 +71,9 @@ class Certificate(Account):
                 words.append(f"eigenvalue between {intervals[at]['low']:.9g} and {intervals[at]['high']:.9g},")
             words.append(f"residual {residuals[at]:.1e}" if at < len(residuals) else "no residual: not certified yet")
             lines.append(" ".join(words))
-        bounds = self._values["bounds"]
+        bounds = self._values.get("bounds")
+        if bounds is None:
+            return "nothing to certify: the rows have no variance"
         lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified by index")
         if bounds.get("missed") is not None:
             lines.append(f"no other eigenvalue exceeds {bounds['missed']:.6g}")

@@ -15,7 +15,6 @@ from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
 
-
 # So many numbers that a look at each, before they are used, takes time that counts.
 _MANY = 1 << 16
 

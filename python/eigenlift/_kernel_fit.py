@@ -6,16 +6,17 @@ import json
 import warnings
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from . import _parameters as parameters
 from ._account import Plan
 from ._base import EigenliftWarning, Estimator
+from ._kernel_base import Kernel
 from ._kernel_choice import choose
 from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, symmetric
-from ._linear import completed
+from ._linear import completed, pass_on_warnings
 from ._rows import from_native, native
 
 # Relative residual that is asked for when `tol` is 0, and the smallest that makes sense.
@@ -45,6 +46,15 @@ class KernelFit(Estimator):
         parameters.boolean(self, "copy_X")
         parameters.integer(self, "rank", 1, none=True)
         parameters.real(self, "error", 0, none=True, open_low=True)
+        if self.rank is not None and self.error is not None:
+            raise ValueError("rank and error cannot both be given: one follows from the other. Leave one out.")
+        if self.rank is not None and self.n_components is not None and self.rank < self.n_components:
+            raise ValueError(
+                f"rank={self.rank} landmarks or features cannot hold n_components={self.n_components}. Give at least as many."
+            )
+        if self.approximation == "growing" and self.error is not None:
+            raise ValueError("approximation='growing' takes rank, the most landmarks there may be, and no error.")
+        parameters.instance(self, "kernel_params", dict, none=True)
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
         parameters.memory(self)
@@ -52,7 +62,7 @@ class KernelFit(Estimator):
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
 
     def _is_precomputed(self):
-        return not callable(self.kernel) and str(self.kernel) == "precomputed"
+        return isinstance(self.kernel, (str, Kernel)) and str(self.kernel) == "precomputed"
 
     def _is_low_rank(self):
         """Whether low rank was asked for."""
@@ -84,7 +94,7 @@ class KernelFit(Estimator):
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
-            kernel_params=self.kernel_params if callable(self.kernel) else None,
+            kernel_params=None if isinstance(self.kernel, (str, Kernel)) else self.kernel_params,
             n_features=n_features,
             owner=type(self).__name__,
         )
@@ -151,14 +161,15 @@ class KernelFit(Estimator):
             self.n_iter_ = 1
             return
         self._tell(model)
+        pass_on_warnings(model)
         self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
         choice = self._fit_choice
         self.kernel_ = model.kernel if choice.text else str(choice.kernel)
 
     @staticmethod
     def _known_valid(model):
-        """Whether no eigenvalue can be negative: landmarks and features only give positive ones."""
-        return model is not None and model.kernel != "precomputed" and "sigmoid" not in model.kernel
+        """Whether no eigenvalue can be negative, whatever the rows."""
+        return model is not None and _native.kernel_is_mercer(model.kernel)
 
     def _all_eigenvalues(self, rows, count):
         """Eigenvalues that were asked for, also those that the model leaves out."""
@@ -190,8 +201,23 @@ class KernelFit(Estimator):
             raise ValueError("The rows of the fit all look the same; there is nothing to certify.")
         if X is None and not hasattr(self, "X_fit_"):
             raise ValueError("A low-rank model does not hold the rows of its fit. Give X.")
-        rows = self.X_fit_ if X is None else self._rows(X, reset=False)
-        return self._compared(rows, self._fit_choice)[0]
+        X = self.X_fit_ if X is None else self._rows(X, reset=False)
+        return X, self._compared(X, self._fit_choice)[0]
+
+    def _owned(self, X, rows, given):
+        """Rows, and what is compared, that nobody else changes: copied where they share memory with what was given."""
+        if not self.copy_X or given is None:
+            return X, rows
+        if sparse.issparse(X):
+            shared = sparse.issparse(given) and np.may_share_memory(X.data, given.data)
+        else:
+            # A view may be of memory that belongs to a file or a subclass of arrays, and a table may hand out its own.
+            foreign = hasattr(given, "__array__") and not isinstance(given, np.ndarray)
+            shared = X is given or foreign or not X.flags.owndata
+        if not shared:
+            return X, rows
+        copied = X.copy()
+        return copied, copied if rows is X else rows
 
     def _saved_model(self):
         if self._model is None:
@@ -217,10 +243,11 @@ class KernelFit(Estimator):
         self.kernel_ = text
         self._tell(model)
         self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
-        self.eigenvalues_ = model.eigenvalues
-        self.explained_variance_ratio_ = np.abs(self.eigenvalues_) / model.total
+        precision = np.float32 if model.precision == "f32" else np.float64
+        self.eigenvalues_ = model.eigenvalues.astype(precision)
+        self.explained_variance_ratio_ = (np.abs(model.eigenvalues) / model.total).astype(precision)
         if '"route":"dual"' in model.plan:
-            self.eigenvectors_ = model.scores() / np.sqrt(np.abs(self.eigenvalues_))
+            self.eigenvectors_ = (model.scores() / np.sqrt(np.abs(model.eigenvalues))).astype(precision)
             if samples is not None:
                 self.X_fit_ = samples
         elif low_rank:

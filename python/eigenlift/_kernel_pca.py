@@ -197,8 +197,8 @@ class KernelPCA(KernelFit):
         X = self._rows(X, reset=True)
         (rows, means), choice, settings = self._prepared(X)
         low_rank = self._planned_low_rank(rows, settings)
-        if self.copy_X and not low_rank and X is given:
-            X, rows = (X.copy(),) * 2 if rows is X else (X.copy(), rows)
+        if not low_rank:
+            X, rows = self._owned(X, rows, given)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self._fit_choice = choice
         for name in ("X_fit_", "landmarks_"):
@@ -212,7 +212,8 @@ class KernelPCA(KernelFit):
         self._adopt(model, X.dtype, X.shape[0], rows)
         if low_rank:
             self.landmarks_ = from_native(model.samples) if model is not None else None
-        else:
+        if not low_rank or not (choice.text or choice.precomputed):
+            # A function compares new rows with these.
             self.X_fit_ = X
         if self.fit_inverse_transform:
             self._learn_way_back(X)
@@ -296,7 +297,7 @@ class KernelPCA(KernelFit):
         Certificate
             Also kept as `certificate_`.
         """
-        rows = self._rows_of_fit(X)
+        _, rows = self._rows_of_fit(X)
         model = self._run(self._model.certify, native(rows))
         self._tell(model)
         self.explained_variance_ratio_ = (np.abs(self.eigenvalues_) / model.total).astype(self.eigenvalues_.dtype)
@@ -314,13 +315,15 @@ class KernelPCA(KernelFit):
         -------
         self
         """
-        rows = self._rows_of_fit(X)
+        X, rows = self._owned(*self._rows_of_fit(X), X)
         settings = self._settings(self._fit_choice, rows.shape[0])
         settings.update(kernel=self._model.kernel, approximation=None, rank=None, error=None)
         model = self._run(self._model.refine, native(rows), settings)
         self._adopt(model, rows.dtype, rows.shape[0], rows)
         self.__dict__.pop("landmarks_", None)
-        self.X_fit_ = rows
+        self.X_fit_ = X
+        if self.fit_inverse_transform:
+            self._learn_way_back(X)
         return self
 
     def to_onnx(self, *, dtype=None):

@@ -170,9 +170,10 @@ def minka(spectrum, n_samples):
 
 
 def pass_on_warnings(model):
-    """Tells what the library warns of, less what completed components make good."""
+    """Tells what the library warns of, less what completed components make good and ties, which the certificate names."""
     for text in model.warnings:
-        if "components were asked for" not in text or "sketch" in text:
+        made_good = "components were asked for" in text and "sketch" not in text
+        if not (made_good or "tied with" in text or "only as a subspace" in text):
             warnings.warn(text, EigenliftWarning, stacklevel=4)
 
 
@@ -224,20 +225,26 @@ class PrincipalAxes(Estimator):
         They are the model's own, so that all who read its file find the same scores, unless attributes were changed
         since.
         """
-        axes = np.array(self.components_, dtype=np.float64, order="C")
-        if self.scale_ is not None:
-            axes /= self.scale_
-        mean, model = np.asarray(self.mean_, dtype=np.float64), self._model
-        if model is None:
+        mean, axes = np.asarray(self.mean_, dtype=np.float64), np.asarray(self.components_, dtype=np.float64, order="C")
+        if self.scale_ is None and self.components_.dtype == np.float64:
+            # The attributes are the model's to the last bit.
             return mean, axes
-        found = min(model.n_components, len(axes))
+        if self.scale_ is not None:
+            axes = axes / self.scale_
+        if self._model is not None and self._is_as_fitted():
+            axes = np.array(axes)
+            axes[: self._model.n_components] = self._model.coefficients.T[: len(axes)]
+            mean = self._model.mean
+        return mean, axes
+
+    def _is_as_fitted(self):
+        """Whether components, mean and scale are still those of the model."""
+        model = self._model
+        found = min(model.n_components, len(self.components_))
         pairs = [(self.components_[:found], model.components[:found]), (self.mean_, model.mean)]
         if self.scale_ is not None:
             pairs.append((self.scale_, model.scale))
-        if all(np.array_equal(ours, theirs.astype(ours.dtype)) for ours, theirs in pairs):
-            axes[:found] = model.coefficients.T[:found]
-            mean = model.mean
-        return mean, axes
+        return all(np.array_equal(ours, theirs.astype(ours.dtype)) for ours, theirs in pairs)
 
     def to_onnx(self, *, dtype=None):
         """The transform as an ONNX model.
@@ -256,7 +263,7 @@ class PrincipalAxes(Estimator):
 
         check_is_fitted(self)
         mean, axes = self._projection()
-        divisor = None
+        axes, divisor = np.array(axes), None
         if self.whiten:
             deviations = np.sqrt(self.explained_variance_)
             axes[deviations == 0] = 0.0
@@ -361,6 +368,10 @@ class PrincipalAxes(Estimator):
         model = super()._saved_model()
         if model is None or self.components_.shape[0] == 0:
             raise ValueError("A model file needs at least one component with variance, and there is none here.")
+        if not self._is_as_fitted():
+            raise ValueError(
+                "components_, mean_ or scale_ were changed after the fit, and a model file holds the fit. Fit again to save."
+            )
         return model
 
     def _take_accounts(self, model):

@@ -184,6 +184,9 @@ def project(
 def kernel_text(text: str) -> str:
     """A kernel description in its canonical form."""
 
+def kernel_is_mercer(text: str) -> bool:
+    """Whether the kernel is known to be positive semi-definite for all rows."""
+
 def resolve_kernel(text: str, x: Rows, seed: int, threads: int) -> str:
     """The kernel with `median` and `1/d` found from the rows."""
 

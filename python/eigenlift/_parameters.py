@@ -55,6 +55,14 @@ def choice(estimator, name, options, *, none=False):
     refuse(estimator, name, f"a str among {{{words}}}" + (" or None" if none else ""))
 
 
+def instance(estimator, name, kind, *, none=False):
+    """An object of a class."""
+    value = getattr(estimator, name)
+    if (none and value is None) or isinstance(value, kind):
+        return
+    refuse(estimator, name, f"an instance of {kind.__name__!r}" + (" or None" if none else ""))
+
+
 def boolean(estimator, name):
     """True or False."""
     value = getattr(estimator, name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 
+from ._parameters import refuse
+
 
 class _Lines:
     """Progress in words, on one line of the standard error stream."""
@@ -33,7 +35,8 @@ class _Bars:
         self._stage = None
 
     def __call__(self, stage, done, total):
-        if stage != self._stage:
+        if stage != self._stage or done < self._bar.n:
+            # A new stage, or the next pass of the same.
             self.close()
             self._bar, self._stage = self._make(total=total or None, desc=stage), stage
         if done > self._bar.n:
@@ -52,6 +55,8 @@ def watching(estimator):
     writes a line to the standard error stream.
     """
     progress = estimator.progress
+    if progress is not None and not callable(progress):
+        refuse(estimator, "progress", "a function of (stage, done, total), a class of bars such as tqdm.tqdm, or None")
     if progress is None:
         watcher = _Lines(type(estimator).__name__) if estimator.verbose else None
     elif hasattr(progress, "update") and isinstance(progress, type):

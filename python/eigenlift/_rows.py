@@ -14,7 +14,7 @@ def native(X):
     Nothing is copied of C-ordered float32 or float64 arrays. Of a CSR matrix the values are not copied if its rows are sorted.
     """
     if not sparse.issparse(X):
-        return np.ascontiguousarray(X)
+        return np.require(X, requirements=["C_CONTIGUOUS", "ALIGNED"])
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -6,6 +6,8 @@ import os
 
 import joblib
 
+from ._parameters import InvalidParameterError, is_integer
+
 _VARIABLES = ("EIGENLIFT_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS")
 
 
@@ -16,6 +18,10 @@ def thread_count(n_jobs):
     Negative numbers count back from the number of processors, as in joblib.
     """
     if n_jobs is not None:
+        if not is_integer(n_jobs) or n_jobs == 0:
+            raise InvalidParameterError(
+                f"The 'n_jobs' parameter must be an int other than 0 or None. Got {n_jobs!r} instead."
+            )
         return joblib.effective_n_jobs(n_jobs)
     for variable in _VARIABLES:
         # OMP_NUM_THREADS may be a list, one number for each level of nesting.

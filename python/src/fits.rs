@@ -1,8 +1,8 @@
 //! Fitting, planning and projecting.
 
-use crate::errors::{EigenliftError, to_python};
+use crate::errors::{EigenliftError, ModelFileError, to_python};
 use crate::model::Model;
-use crate::rows::{Rows, Scores, checked, json, matrix};
+use crate::rows::{Rows, Scores, json};
 use crate::work;
 use eigenlift::data::AnySamples;
 use eigenlift::eigen::Indefinite;
@@ -13,7 +13,7 @@ use eigenlift::methods::pca::{PcaPlan, PcaRoute};
 use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};
 use eigenlift::model::{Lift, Projection, Solver};
 use eigenlift::progress::Watch;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -236,6 +236,21 @@ pub(crate) fn fit_whitening(
     Ok(Model::new(AnyModel::Whitening(Box::new(model))))
 }
 
+/// Rows as columns, some rows at a time, so that what is written lies close together.
+fn transposed(rows: &PyReadonlyArray2<'_, f64>) -> Matrix<f64> {
+    const TOGETHER: usize = 32;
+    let view = rows.as_array();
+    let (k, d) = view.dim();
+    let mut out = Matrix::zeros(d, k);
+    for from in (0..k).step_by(TOGETHER) {
+        let to = k.min(from + TOGETHER);
+        for i in 0..d {
+            (from..to).for_each(|j| out[(i, j)] = view[(j, i)]);
+        }
+    }
+    out
+}
+
 /// (x − center)·axesᵀ.
 #[pyfunction]
 #[pyo3(signature = (x, center, axes, threads, progress=None))]
@@ -248,11 +263,10 @@ pub(crate) fn project(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let (samples, single) = (x.samples()?, x.single());
-    let axes = matrix(&axes)?;
-    let (k, d) = (axes.n_rows(), axes.n_cols());
+    let (k, d) = (axes.shape()[0], axes.shape()[1]);
     let projection = Projection {
         lift: Lift::Rows { center: center.as_array().to_vec() },
-        coefficients: Matrix::from_fn(d, k, |i, j| axes[(j, i)]),
+        coefficients: transposed(&axes),
         offset: vec![0.0; k],
     };
     if projection.lift.n_features() != d {
@@ -298,11 +312,8 @@ pub(crate) fn refine(
 }
 
 fn only_kernel_pca(what: &str) -> PyErr {
-    checked::<()>(Err(eigenlift::error::Error::Model {
-        found: format!("{what} of a model that is no kernel PCA"),
-        required: "principal components and whitening come with their certificate".into(),
-        action: "Look at certificate_".into(),
-    }))
-    .err()
-    .unwrap_or_else(|| EigenliftError::new_err(what.to_string()))
+    ModelFileError::new_err(format!(
+        "{what} of a model that is no kernel PCA; principal components and whitening come with their certificate. Look at \
+         certificate_"
+    ))
 }

@@ -40,6 +40,12 @@ pub(crate) fn kernel_text(text: &str) -> PyResult<String> {
     Ok(spec.to_string())
 }
 
+/// Whether the kernel is known to be positive semi-definite for all rows.
+#[pyfunction]
+pub(crate) fn kernel_is_mercer(text: &str) -> PyResult<bool> {
+    Ok(spec(text)?.is_mercer() == Some(true))
+}
+
 /// The kernel with every number found from the rows.
 #[pyfunction]
 pub(crate) fn resolve_kernel(
@@ -144,8 +150,12 @@ pub(crate) fn cosine_features(
     let (samples, single, weights) = (x.samples()?, x.single(), matrix(&weights)?);
     let offset = offset.as_array().to_vec();
     let features = work::run(py, threads, progress, move |_, watch| {
-        let features = low_rank::cosine_features(samples.points(), &weights, &offset, watch)?;
-        Ok(Scores::new(features, single))
+        let points = samples.points();
+        Ok(if single {
+            Scores::F32(low_rank::cosine_features(points, &weights, &offset, watch)?)
+        } else {
+            Scores::F64(low_rank::cosine_features(points, &weights, &offset, watch)?)
+        })
     })?;
     features.into_python(py)
 }

@@ -23,7 +23,8 @@ mod _native {
     use super::fits::{fit_kernel_pca, fit_pca, fit_whitening, plan_kernel_pca, plan_pca, project};
     #[pymodule_export]
     use super::kernels::{
-        cosine_features, kernel_diagonal, kernel_matrix, kernel_text, kernel_times, pivots, resolve_kernel,
+        cosine_features, kernel_diagonal, kernel_is_mercer, kernel_matrix, kernel_text, kernel_times, pivots,
+        resolve_kernel,
     };
     #[pymodule_export]
     use super::model::{Model, load};

@@ -144,7 +144,7 @@ pub(crate) fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>>
 
 /// A result on its way to Python, in the precision that is wanted.
 pub(crate) enum Scores {
-    F32(Vec<f32>, [usize; 2]),
+    F32(Matrix<f32>),
     F64(Matrix<f64>),
 }
 
@@ -153,20 +153,19 @@ impl Scores {
         if !single {
             return Self::F64(matrix);
         }
-        let shape = [matrix.n_rows(), matrix.n_cols()];
-        Self::F32(matrix.as_slice().iter().map(|x| *x as f32).collect(), shape)
+        Self::F32(Matrix::from_fn(matrix.n_rows(), matrix.n_cols(), |i, j| matrix[(i, j)] as f32))
     }
 
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self {
-            Self::F32(numbers, shape) => shaped(py, numbers, &shape),
+            Self::F32(matrix) => to_array(py, matrix),
             Self::F64(matrix) => to_array(py, matrix),
         }
     }
 }
 
 /// A matrix as an array, without a copy.
-pub(crate) fn to_array(py: Python<'_>, matrix: Matrix<f64>) -> PyResult<Py<PyAny>> {
+pub(crate) fn to_array<T: Element + Real>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Py<PyAny>> {
     let shape = [matrix.n_rows(), matrix.n_cols()];
     shaped(py, matrix.into_vec(), &shape)
 }

@@ -358,3 +358,21 @@ fn rows_without_variance_have_an_error_of_their_own() {
     }
     assert!(matches!(Pca::new(2).fit(x).unwrap_err(), Error::NoVariance { .. }));
 }
+
+#[test]
+fn large_matrices_that_were_computed_elsewhere_are_solved_and_judged() {
+    // 800 rows: too many for the direct solver. The lower end of this spectrum is a crowd of small positive eigenvalues.
+    let x = problems::noise(800, 20, 3);
+    let kernel = spec("rbf(gamma=0.02)");
+    let gram = reference::gram(&kernel, &x, &x);
+    let direct = KernelPca::new(4).kernel(kernel).by_gram_matrix().fit(x).unwrap();
+    let given = KernelPca::new(4).kernel(spec("precomputed")).fit(gram.clone()).unwrap();
+    for (found, wanted) in given.eigenvalues().iter().zip(direct.eigenvalues()) {
+        assert!((found - wanted).abs() < 1e-9 * wanted, "{found} {wanted}");
+    }
+    assert!(given.warnings().iter().all(|text| !text.contains("semi-definite")), "{:?}", given.warnings());
+    // Far from positive: the diagonal taken away.
+    let hollow = Matrix::from_fn(800, 800, |i, j| if i == j { 0.0 } else { gram[(i, j)] });
+    let hollow = KernelPca::new(4).kernel(spec("precomputed")).fit(hollow).unwrap();
+    assert!(hollow.warnings().iter().any(|text| text.contains("semi-definite")), "{:?}", hollow.warnings());
+}

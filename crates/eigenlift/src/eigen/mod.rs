@@ -3,6 +3,7 @@
 mod certificate;
 mod davidson;
 mod dense;
+mod krylov;
 mod orthonormal;
 mod rayleigh_ritz;
 mod spectrum;
@@ -12,6 +13,7 @@ pub(crate) use certificate::{LeftOut, Sketched, Whole};
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
+pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
 pub(crate) use spectrum::{Convergence, descending};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};

@@ -152,12 +152,12 @@ impl FourierMap {
 ///
 /// # Errors
 /// When rows have another length than frequencies, there is not one phase for each, or an entry is not finite; cancellation.
-pub fn cosine_features(
+pub fn cosine_features<S: Real>(
     x: AnyPoints<'_>,
     frequencies: &Matrix<f64>,
     phases: &[f64],
     watch: &Watch,
-) -> Result<Matrix<f64>> {
+) -> Result<Matrix<S>> {
     const PIECE: usize = 128;
     let m = frequencies.n_cols();
     if (x.n_cols(), m) != (frequencies.n_rows(), phases.len()) {
@@ -171,18 +171,24 @@ pub fn cosine_features(
     let amplitude = (2.0 / m.max(1) as f64).sqrt();
     let mut out = Matrix::zeros(x.n_rows(), m);
     let pieces = out.view_mut().row_chunks(PIECE).into_par_iter().enumerate();
-    pieces.try_for_each(|(piece, mut out)| {
+    // Why buffers for each thread: memory that is new for each piece costs more than the cosines.
+    let buffers = || (Matrix::zeros(PIECE, m), vec![0.0; m]);
+    pieces.try_for_each_init(buffers, |(phase, sines), (piece, mut out)| {
         watch.check()?;
         let rows = x.rows(piece * PIECE..piece * PIECE + out.n_rows());
-        match rows {
-            AnyPoints::F32(rows) => rows_times(rows, frequencies, out.reborrow()),
-            AnyPoints::F64(rows) => rows_times(rows, frequencies, out.reborrow()),
+        if phase.n_rows() != out.n_rows() {
+            *phase = Matrix::zeros(out.n_rows(), m);
         }
-        let mut sines = vec![0.0; m];
+        match rows {
+            AnyPoints::F32(rows) => rows_times(rows, frequencies, phase.view_mut()),
+            AnyPoints::F64(rows) => rows_times(rows, frequencies, phase.view_mut()),
+        }
         for i in 0..out.n_rows() {
-            let cosines = out.row_mut(i);
+            let mut view = phase.view_mut();
+            let cosines = view.row_mut(i);
             cosines.iter_mut().zip(phases).for_each(|(c, b)| *c += b);
-            dispatch(Waves { cosines, sines: &mut sines, amplitude });
+            dispatch(Waves { cosines, sines, amplitude });
+            out.row_mut(i).iter_mut().zip(phase.row(i)).for_each(|(o, c)| *o = S::of(*c));
         }
         Ok(())
     })?;

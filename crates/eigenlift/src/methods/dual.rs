@@ -3,7 +3,8 @@
 use super::mercer::RESOLUTION;
 use crate::eigen::{
     Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
-    SolveOptions, SolveStats, Whole, descending, fix_signs, rank_threshold, rayleigh_ritz, residual_floor,
+    SolveOptions, SolveStats, Whole, descending, fix_signs, lowest_ritz_value, rank_threshold, rayleigh_ritz,
+    residual_floor,
 };
 use crate::error::{Error, Result};
 use crate::gram::Similarity;
@@ -49,6 +50,8 @@ pub(crate) struct DualProblem<'a> {
     pub(crate) start: Option<&'a Matrix<f64>>,
 }
 
+/// Passes of the look for negative eigenvalues.
+const LOOK_PASSES: usize = 8;
 /// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
 const NULL_SLACK: f64 = 16.0;
 
@@ -388,7 +391,9 @@ impl LinearOperator for Negated<'_> {
     }
 }
 
-/// The smallest eigenvalue and what it took, to three digits or to `resolution`, whichever is coarser.
+/// The smallest eigenvalue and what it took: to three digits or to `resolution`, whichever is coarser, when it is negative and
+/// stands apart; else the lowest Ritz value of a few passes. So a matrix that is positive is not searched for the one lowest
+/// among many.
 pub(crate) fn lowest_eigenvalue(
     operator: &dyn LinearOperator,
     how: &SolveOptions<'_>,
@@ -399,6 +404,14 @@ pub(crate) fn lowest_eigenvalue(
     let norm_bound = how.norm_bound.max(resolution / unit);
     let how =
         SolveOptions { start: None, sketch: None, tolerance: 1e-3, norm_bound, verify: true, ..how.clone() };
-    let pairs = Davidson.largest(&Negated(operator), 1, &how)?;
-    Ok((-pairs.values.first().copied().unwrap_or(0.0), pairs.stats))
+    let (seen, spent) = lowest_ritz_value(operator, &how, LOOK_PASSES)?;
+    if seen >= -resolution {
+        return Ok((seen, spent));
+    }
+    match Davidson.largest(&Negated(operator), 1, &how) {
+        Ok(pairs) => Ok((-pairs.values.first().copied().unwrap_or(0.0), add(pairs.stats, spent))),
+        // Negative ones in a crowd: none stands apart, and this is close to the edge.
+        Err(Error::NotConverged { .. }) => Ok((seen, spent)),
+        Err(other) => Err(other),
+    }
 }

@@ -168,13 +168,15 @@ fn cosines_with_phases_are_the_formula() {
     let (x, m) = (rows(300, 4), 7);
     let frequencies = Matrix::from_fn(4, m, |i, j| ((3 * i + j) as f64).cos() * 2.0);
     let phases: Vec<f64> = (0..m).map(|j| j as f64 * 0.9).collect();
-    let found = cosine_features((&x).into(), &frequencies, &phases, &Watch::default()).unwrap();
+    let found: Matrix<f64> = cosine_features((&x).into(), &frequencies, &phases, &Watch::default()).unwrap();
+    let single: Matrix<f32> = cosine_features((&x).into(), &frequencies, &phases, &Watch::default()).unwrap();
+    assert!(single.as_slice().iter().zip(found.as_slice()).all(|(a, b)| *a == *b as f32));
     for i in 0..300 {
         for j in 0..m {
             let phase: f64 = (0..4).map(|l| x[(i, l)] * frequencies[(l, j)]).sum::<f64>() + phases[j];
             assert!((found[(i, j)] - (2.0 / m as f64).sqrt() * phase.cos()).abs() < 1e-14);
         }
     }
-    let wrong = cosine_features((&x).into(), &frequencies, &phases[1..], &Watch::default());
+    let wrong = cosine_features::<f64>((&x).into(), &frequencies, &phases[1..], &Watch::default());
     assert!(wrong.unwrap_err().to_string().contains("6 phases"));
 }
