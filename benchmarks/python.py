@@ -431,7 +431,7 @@ def main():
     parser.add_argument("--sizes", default="2000,5000,10000", help="rows of kernel PCA, comma-separated")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each; the best counts")
     parser.add_argument("--turns", type=int, default=7, help="processes of either side in the part binding")
-    parser.add_argument("--default-up-to", type=int, default=10_000, help="largest n for scikit-learn's default solver")
+    parser.add_argument("--default-up-to", type=int, default=5000, help="largest n for scikit-learn's default solver")
     parser.add_argument("--wheel", type=Path, help="a release wheel to measure instead of building one")
     parser.add_argument("--binary", type=Path, help="an eigenlift binary to measure instead of building one")
     parser.add_argument("--bench", type=Path, help="the bench program `pca`, instead of building it")

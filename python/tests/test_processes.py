@@ -89,7 +89,7 @@ if child == 0:
         traceback.print_exc()
         os._exit(1)
     os._exit(7)
-deadline = time.monotonic() + 15
+deadline = time.monotonic() + 40
 while True:
     done, status = os.waitpid(child, os.WNOHANG)
     if done:
@@ -131,7 +131,7 @@ def nested(queue):
 queue = context.Queue()
 child = context.Process(target=nested, args=(queue,))
 child.start()
-assert queue.get(timeout=15) == 0
+assert queue.get(timeout=40) == 0
 child.join()
 """
     )
@@ -235,6 +235,13 @@ INTERRUPTED = """
 import signal
 
 def interrupted(work, after=0.3):
+    # The best of three: other programs may have the processors for a while.
+    times = []
+    while not times or (min(times) >= 1 and len(times) < 3):
+        times.append(once(work, after))
+    assert min(times) < 1, f"{times} s after the signal"
+
+def once(work, after):
     sent = []
     def send():
         sent.append(time.monotonic())
@@ -246,10 +253,9 @@ def interrupted(work, after=0.3):
     except KeyboardInterrupt:
         assert sent, "interrupted before the signal"
         late = time.monotonic() - sent[0]
-        assert late < 1, f"{late} s after the signal"
-    else:
-        raise SystemExit("ended by itself, which is too early to tell")
-    timer.join()
+        timer.join()
+        return late
+    raise SystemExit("ended by itself, which is too early to tell")
 """
 
 
@@ -307,7 +313,7 @@ try:
     kpca.fit(X)
 except Enough:
     assert len(calls) == 1
-    assert time.monotonic() - calls[0] < 1
+    assert time.monotonic() - calls[0] < 5
 else:
     raise SystemExit("the error was lost")
 assert not hasattr(kpca, "eigenvalues_")
