@@ -209,7 +209,8 @@ class KernelFit(Estimator):
         if not self.copy_X or given is None:
             return X, rows
         if sparse.issparse(X):
-            shared = sparse.issparse(given) and np.may_share_memory(X.data, given.data)
+            # Other formats were converted, which makes a copy.
+            shared = getattr(given, "format", None) == "csr" and np.may_share_memory(X.data, given.data)
         else:
             # A view may be of memory that belongs to a file or a subclass of arrays, and a table may hand out its own.
             foreign = hasattr(given, "__array__") and not isinstance(given, np.ndarray)
