@@ -9,7 +9,6 @@ benchmarks/results/kpca-<date>.json. README.md beside this file says what is mea
 This process imports nothing outside the standard library and stays small: every measurement, the making of the data and
 the checking of results run in processes of their own, so that each peak of memory belongs to one run.
 """
-
 import argparse
 import datetime
 import json
@@ -25,22 +24,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 VENV = HERE / ".venv"
 NEW_ROWS, DIM, COMPONENTS, CLUSTERS, SEED = 5000, 64, 16, 20, 0
-ARPACK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 0)  # loosest first; 0 is machine precision
-POWERS = (
-    2,
-    3,
-    4,
-    5,
-    "auto",
-    10,
-    15,
-    20,
-    30,
-    40,
-    60,
-    80,
-    120,
-)  # iterated_power of the randomized solver; auto is 7 or 4
+ARPACK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 0)     # loosest first; 0 is machine precision
+POWERS = (2, 3, 4, 5, "auto", 10, 15, 20, 30, 40, 60, 80, 120)   # iterated_power of the randomized solver; auto is 7 or 4
 MIB = 2**20
 
 
@@ -64,7 +49,6 @@ def forget_peak():
 def worker_data(job):
     """Training and new rows from one mixture of Gaussians, and gamma = 1 / median squared distance."""
     import numpy as np
-
     r = np.random.default_rng(SEED)
     centres = r.normal(size=(CLUSTERS, DIM))
     rows = job["n"] + NEW_ROWS
@@ -83,7 +67,7 @@ def worker_sklearn(job):
     from sklearn.decomposition import KernelPCA
     from threadpoolctl import threadpool_info
 
-    np.linalg.eigh(np.eye(8) @ np.eye(8))  # start the threads of BLAS outside the measurement
+    np.linalg.eigh(np.eye(8) @ np.eye(8))                        # start the threads of BLAS outside the measurement
     before, cleared = memory()["VmRSS"], forget_peak()
     x, new = np.load(job["x"]), np.load(job["new"])
     model = KernelPCA(n_components=job["k"], kernel="rbf", gamma=job["gamma"], random_state=0, **job["settings"])
@@ -102,11 +86,7 @@ def worker_sklearn(job):
         times.append(time.perf_counter() - start)
     if times:
         np.save(job["scores_new"], y)
-        out |= {
-            "transform_seconds": min(times),
-            "transform_peak": memory()["VmHWM"],
-            "transform_net": memory()["VmHWM"] - start_rss,
-        }
+        out |= {"transform_seconds": min(times), "transform_peak": memory()["VmHWM"], "transform_net": memory()["VmHWM"] - start_rss}
     out["threads"] = max((p["num_threads"] for p in threadpool_info()), default=1)
     out["blas"] = sorted({f"{p.get('internal_api')} {p.get('version')}" for p in threadpool_info()})
     return out
@@ -118,7 +98,6 @@ def worker_check(job):
     K is never stored: rows of it are made 500 at a time, in f64, from data shifted to mean zero.
     """
     import numpy as np
-
     x = np.load(job["x"])
     x -= x.mean(0)
     s = np.load(job["scores"]).astype(np.float64)
@@ -136,7 +115,7 @@ def worker_check(job):
         np.exp(k, out=k)
         kv[a : a + 500] = k @ v
         row[a : a + 500] = k.mean(1)
-    sums = v.sum(0)  # zero up to rounding; the general formula all the same
+    sums = v.sum(0)                                              # zero up to rounding; the general formula all the same
     kc = kv - row @ v - np.outer(row, sums) + row.mean() * sums
     residuals = np.linalg.norm(kc - v * lam, axis=0) / lam
     out = {"residual": float(residuals.max()), "eigenvalues": lam.tolist()}
@@ -166,9 +145,7 @@ def worker_check(job):
 def run_worker(kind, **job):
     done = subprocess.run(
         [sys.executable, str(Path(__file__).resolve()), "--worker", kind],
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
+        input=json.dumps(job), capture_output=True, text=True,
     )
     if done.returncode:
         raise SystemExit(f"the {kind} process failed:\n{done.stderr}")
@@ -192,10 +169,7 @@ def run_ours(command):
 def build():
     done = subprocess.run(
         ["cargo", "build", "--release", "-p", "eigenlift-cli", "--message-format=json-render-diagnostics"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
     )
     found = [m["executable"] for m in map(json.loads, done.stdout.splitlines()) if m.get("executable")]
     if not found:
@@ -204,45 +178,21 @@ def build():
 
 
 def ours_fit(binary, files, gamma, tol, base):
-    text, peak = run_ours(
-        [
-            binary,
-            "fit",
-            "kpca",
-            files["x"],
-            "--kernel",
-            f"rbf(gamma={gamma!r})",
-            "-k",
-            COMPONENTS,
-            "--tol",
-            repr(tol),
-            "--model",
-            files["model"],
-            "--out",
-            files["ours"],
-            "--json",
-        ]
-    )
+    text, peak = run_ours([
+        binary, "fit", "kpca", files["x"], "--kernel", f"rbf(gamma={gamma!r})", "-k", COMPONENTS, "--tol", repr(tol),
+        "--model", files["model"], "--out", files["ours"], "--json",
+    ])
     account = json.loads(text)
     return {
-        "seconds": account["seconds"]["fit"] + account["seconds"].get("project", 0.0),
-        "seconds_all": account["seconds"],
-        "peak": peak,
-        "net": peak - base,
-        "peak_reported": account.get("peak_memory_bytes"),
-        "residual_reported": max(account["residuals"]),
-        "solver": account.get("solver"),
-        "threads": account.get("threads"),
+        "seconds": account["seconds"]["fit"] + account["seconds"].get("project", 0.0), "seconds_all": account["seconds"], "peak": peak, "net": peak - base,
+        "peak_reported": account.get("peak_memory_bytes"), "residual_reported": max(account["residuals"]),
+        "solver": account.get("solver"), "threads": account.get("threads"),
     }
 
 
 def ours_transform(binary, files, base):
     text, peak = run_ours([binary, "transform", files["model"], files["new"], "--out", files["ours_new"], "--json"])
-    return {
-        "transform_seconds": json.loads(text)["seconds"]["transform"],
-        "transform_peak": peak,
-        "transform_net": peak - base,
-    }
+    return {"transform_seconds": json.loads(text)["seconds"]["transform"], "transform_peak": peak, "transform_net": peak - base}
 
 
 # ---------------------------------------------------------------------------------------------- one size
@@ -267,28 +217,23 @@ def choose_rival(files, gamma, target, repeat):
 
         runs = [fit()]
         residual = run_worker("check", x=files["x"], scores=files["scores"], gamma=gamma)["residual"]
-        if residual <= target:  # a candidate: the best of several counts
+        if residual <= target:                                   # a candidate: the best of several counts
             runs += [fit() for _ in range(repeat - 1)]
         best = min(runs, key=lambda r: r["seconds"])
         tried.append({"settings": settings, "residual": residual, "reaches": residual <= target, **best})
-        say(
-            f"  tried {words(settings):58s} {best['seconds']:8.3f} s  residual {residual:.1e}  net {best['net'] / MIB:6.0f} MiB"
-        )
+        say(f"  tried {words(settings):58s} {best['seconds']:8.3f} s  residual {residual:.1e}  net {best['net'] / MIB:6.0f} MiB")
         return tried[-1]
 
     def reaching():
         return [t for t in tried if t["reaches"]]
 
-    for ladder in (
-        [{"eigen_solver": "arpack", "tol": t} for t in ARPACK],
-        [{"eigen_solver": "randomized", "iterated_power": p} for p in POWERS],
-    ):
+    for ladder in ([{"eigen_solver": "arpack", "tol": t} for t in ARPACK], [{"eigen_solver": "randomized", "iterated_power": p} for p in POWERS]):
         limit = 3 * min((t["seconds"] for t in reaching()), default=float("inf"))
         for settings in ladder:
             entry = attempt(settings)
             if entry["reaches"]:
                 attempt(settings | {"n_jobs": -1})
-            if entry["reaches"] or entry["seconds"] > limit:  # hopeless: further steps only cost more
+            if entry["reaches"] or entry["seconds"] > limit:     # hopeless: further steps only cost more
                 break
     if not reaching():
         raise SystemExit(f"no setting of scikit-learn reaches the residual {target:.1e}")
@@ -296,23 +241,13 @@ def choose_rival(files, gamma, target, repeat):
 
 
 def one_size(n, options, binary, base, folder):
-    files = {
-        name: str(folder / f"{name}.npy")
-        for name in ("x", "new", "scores", "scores_new", "ours", "ours_new", "reference", "reference_new")
-    }
+    files = {name: str(folder / f"{name}.npy") for name in ("x", "new", "scores", "scores_new", "ours", "ours_new", "reference", "reference_new")}
     files["model"] = str(folder / "model.safetensors")
     gamma = run_worker("data", n=n, **files)["gamma"]
     say(f"n = {n}, gamma = {gamma:.6g}")
 
     reference = files | {"scores": files["reference"], "scores_new": files["reference_new"]}
-    run_worker(
-        "sklearn",
-        **reference,
-        k=COMPONENTS + 1,
-        gamma=gamma,
-        settings={"eigen_solver": "arpack", "tol": 0},
-        transforms=1,
-    )
+    run_worker("sklearn", **reference, k=COMPONENTS + 1, gamma=gamma, settings={"eigen_solver": "arpack", "tol": 0}, transforms=1)
     reference = {"reference": files["reference"], "reference_new": files["reference_new"]}
 
     # Accuracy first: what ours reached decides what the rival must reach (never less than was asked of ours).
@@ -320,15 +255,7 @@ def one_size(n, options, binary, base, folder):
     if binary:
         ours_fit(binary, files, gamma, options.tol, base)
         ours_transform(binary, files, base)
-        checked = run_worker(
-            "check",
-            x=files["x"],
-            scores=files["ours"],
-            scores_new=files["ours_new"],
-            gamma=gamma,
-            target=target,
-            **reference,
-        )
+        checked = run_worker("check", x=files["x"], scores=files["ours"], scores_new=files["ours_new"], gamma=gamma, target=target, **reference)
         say(f"  ours: residual {checked['residual']:.1e}, scores off by {checked['difference']:.1e}")
         if not checked["agrees"]:
             raise SystemExit(f"scores disagree with the reference ({checked}): no timing counts")
@@ -342,98 +269,62 @@ def one_size(n, options, binary, base, folder):
     checks = {"eigenlift": checked} if binary else {}
     for _ in range(options.repeat):
         if binary:
-            runs["eigenlift"].append(
-                ours_fit(binary, files, gamma, options.tol, base) | ours_transform(binary, files, base)
-            )
+            runs["eigenlift"].append(ours_fit(binary, files, gamma, options.tol, base) | ours_transform(binary, files, base))
         for name, settings in rivals.items():
-            runs[name].append(
-                run_worker("sklearn", **files, k=COMPONENTS, gamma=gamma, settings=settings, transforms=options.repeat)
-            )
+            runs[name].append(run_worker("sklearn", **files, k=COMPONENTS, gamma=gamma, settings=settings, transforms=options.repeat))
             if name not in checks:
-                checks[name] = run_worker(
-                    "check",
-                    x=files["x"],
-                    scores=files["scores"],
-                    scores_new=files["scores_new"],
-                    gamma=gamma,
-                    target=target,
-                    **reference,
-                )
+                checks[name] = run_worker("check", x=files["x"], scores=files["scores"], scores_new=files["scores_new"], gamma=gamma, target=target, **reference)
                 if not checks[name]["agrees"]:
                     raise SystemExit(f"{name}: scores disagree with the reference ({checks[name]}): no timing counts")
 
     rows = []
     for name, list_of_runs in runs.items():
         first = list_of_runs[0]
-        rows.append(
-            {
-                "who": name,
-                "n": n,
-                "d": DIM,
-                "k": COMPONENTS,
-                "kernel": f"rbf(gamma={gamma!r})",
-                "new_rows": NEW_ROWS,
-                "solver": first.get("solver") if name == "eigenlift" else words(rivals[name]),
-                "threads": first["threads"] or len(os.sched_getaffinity(0)),
-                "residual": checks[name]["residual"],
-                "residual_target": target,
-                "score_difference": checks[name]["difference"],
-                "score_difference_new": checks[name].get("difference_new"),
-                "seconds": min(r["seconds"] for r in list_of_runs),
-                "transform_seconds": min(r["transform_seconds"] for r in list_of_runs),
-                "peak_bytes": min(r["peak"] for r in list_of_runs),
-                "peak_net_bytes": min(r["net"] for r in list_of_runs),
-                "transform_peak_bytes": min(r["transform_peak"] for r in list_of_runs),
-                "transform_net_bytes": min(r["transform_net"] for r in list_of_runs),
-                "runs": list_of_runs,
-            }
-        )
+        rows.append({
+            "who": name, "n": n, "d": DIM, "k": COMPONENTS, "kernel": f"rbf(gamma={gamma!r})", "new_rows": NEW_ROWS,
+            "solver": first.get("solver") if name == "eigenlift" else words(rivals[name]),
+            "threads": first["threads"] or len(os.sched_getaffinity(0)),
+            "residual": checks[name]["residual"], "residual_target": target,
+            "score_difference": checks[name]["difference"], "score_difference_new": checks[name].get("difference_new"),
+            "seconds": min(r["seconds"] for r in list_of_runs),
+            "transform_seconds": min(r["transform_seconds"] for r in list_of_runs),
+            "peak_bytes": min(r["peak"] for r in list_of_runs), "peak_net_bytes": min(r["net"] for r in list_of_runs),
+            "transform_peak_bytes": min(r["transform_peak"] for r in list_of_runs),
+            "transform_net_bytes": min(r["transform_net"] for r in list_of_runs),
+            "runs": list_of_runs,
+        })
     return rows, tried
 
 
 # --------------------------------------------------------------------------------------------- everything
 def output_of(*command):
     try:
-        return subprocess.run(
-            [str(c) for c in command], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        return subprocess.run([str(c) for c in command], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
 
 
 def machine():
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    model = next(
-        (line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")),
-        platform.machine(),
-    )
+    model = next((line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")), platform.machine())
     flags = next((line.split(":", 1)[1].split() for line in info.splitlines() if line.startswith("flags")), [])
     return {
-        "cpu": model,
-        "cores": len(os.sched_getaffinity(0)),
-        "system": platform.system(),
+        "cpu": model, "cores": len(os.sched_getaffinity(0)), "system": platform.system(),
         "vector": [f for f in ("avx2", "fma", "avx512f") if f in flags],
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "load_before": os.getloadavg()[0],
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), "load_before": os.getloadavg()[0],
     }
 
 
 def table(rows):
-    print(
-        f"{'':42s} {'n':>6s} {'fit s':>9s} {'transform s':>12s} {'residual':>9s} {'peak MiB':>9s} {'net MiB':>8s}   against eigenlift"
-    )
+    print(f"{'':42s} {'n':>6s} {'fit s':>9s} {'transform s':>12s} {'residual':>9s} {'peak MiB':>9s} {'net MiB':>8s}   against eigenlift")
     ours = {r["n"]: r for r in rows if r["who"] == "eigenlift"}
     for r in rows:
-        line = (
-            f"{r['who']:42s} {r['n']:6d} {r['seconds']:9.3f} {r['transform_seconds']:12.4f} {r['residual']:9.1e}"
-            f" {r['peak_bytes'] / MIB:9.0f} {r['peak_net_bytes'] / MIB:8.0f}"
-        )
+        line = (f"{r['who']:42s} {r['n']:6d} {r['seconds']:9.3f} {r['transform_seconds']:12.4f} {r['residual']:9.1e}"
+                f" {r['peak_bytes'] / MIB:9.0f} {r['peak_net_bytes'] / MIB:8.0f}")
         o = ours.get(r["n"])
         if o and o is not r:
-            line += (
-                f"   fit {r['seconds'] / o['seconds']:.1f}x, transform {r['transform_seconds'] / o['transform_seconds']:.1f}x,"
-                f" net memory {r['peak_net_bytes'] / o['peak_net_bytes']:.1f}x"
-            )
+            line += (f"   fit {r['seconds'] / o['seconds']:.1f}x, transform {r['transform_seconds'] / o['transform_seconds']:.1f}x,"
+                     f" net memory {r['peak_net_bytes'] / o['peak_net_bytes']:.1f}x")
         print(line)
     for r in rows:
         print(f"    n = {r['n']}, {r['who']}: {r['solver']}")
@@ -447,9 +338,7 @@ def enter_environment():
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         say("setting up benchmarks/.venv")
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
-        subprocess.run(
-            [str(python), "-m", "pip", "install", "--quiet", "-r", str(HERE / "requirements.txt")], check=True
-        )
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "-r", str(HERE / "requirements.txt")], check=True)
         stamp.write_text(wanted, encoding="utf-8")
     if Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), *sys.argv])
@@ -463,9 +352,7 @@ def main():
     parser = argparse.ArgumentParser(description="Kernel PCA: eigenlift against scikit-learn.")
     parser.add_argument("--sizes", default="2000,5000,10000", help="training rows, comma-separated")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each; the best counts")
-    parser.add_argument(
-        "--tol", type=float, default=1e-6, help="relative residual asked of eigenlift and required of the rival"
-    )
+    parser.add_argument("--tol", type=float, default=1e-6, help="relative residual asked of eigenlift and required of the rival")
     parser.add_argument("--default-up-to", type=int, default=5000, help="largest n for scikit-learn's default solver")
     parser.add_argument("--binary", type=Path, help="an eigenlift binary to measure instead of building one")
     parser.add_argument("--skip-ours", action="store_true", help="only the scikit-learn half; no result file")
@@ -476,7 +363,7 @@ def main():
     enter_environment()
 
     binary = None if options.skip_ours else (options.binary or build()).resolve()
-    base = run_ours([binary, "--version"])[1] if binary else 0  # resident size before any data is read
+    base = run_ours([binary, "--version"])[1] if binary else 0   # resident size before any data is read
     about, rows, tried = machine(), [], {}
     with tempfile.TemporaryDirectory(prefix="eigenlift-bench-") as folder:
         for n in sizes:
@@ -486,31 +373,18 @@ def main():
     if not binary:
         return
     from importlib.metadata import version
-
     names = [line.split("==")[0] for line in (HERE / "requirements.txt").read_text(encoding="utf-8").split()]
     result = {
-        "benchmark": "kernel PCA",
-        "date": datetime.date.today().isoformat(),
-        "machine": about,
+        "benchmark": "kernel PCA", "date": datetime.date.today().isoformat(), "machine": about,
         "versions": {
-            "eigenlift": output_of(binary, "--version"),
-            "commit": output_of("git", "rev-parse", "HEAD"),
+            "eigenlift": output_of(binary, "--version"), "commit": output_of("git", "rev-parse", "HEAD"),
             "changed_since_commit": bool(output_of("git", "status", "--porcelain", "--untracked-files=no")),
-            "rustc": output_of("rustc", "--version"),
-            "python": platform.python_version(),
+            "rustc": output_of("rustc", "--version"), "python": platform.python_version(),
             "blas": next(r["runs"][0]["blas"] for r in rows if "blas" in r["runs"][0]),
             **{name: version(name) for name in names},
         },
-        "data": {
-            "what": f"mixture of {CLUSTERS} Gaussians, sd 0.7, centres standard normal",
-            "d": DIM,
-            "seed": SEED,
-            "dtype": "f64",
-        },
-        "tol": options.tol,
-        "repeat": options.repeat,
-        "rows": rows,
-        "settings_tried": tried,
+        "data": {"what": f"mixture of {CLUSTERS} Gaussians, sd 0.7, centres standard normal", "d": DIM, "seed": SEED, "dtype": "f64"},
+        "tol": options.tol, "repeat": options.repeat, "rows": rows, "settings_tried": tried,
     }
     folder = HERE / "results"
     folder.mkdir(exist_ok=True)

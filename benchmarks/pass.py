@@ -6,7 +6,6 @@
 Creates benchmarks/.venv with the versions of requirements.txt, builds the benchmark `pass`, prints a table and writes
 benchmarks/results/pass-<date>.json. README.md beside this file says what is measured and how.
 """
-
 import argparse
 import datetime
 import json
@@ -43,28 +42,14 @@ def worker(job):
                 np.dot(k, v, out=product)
             best = min(best, time.perf_counter() - start)
         out[name] = best * n * n / (times * rows * rows)
-    out["blas"] = sorted(
-        {f"{p.get('internal_api')} {p.get('version')} {p.get('architecture')}" for p in threadpool_info()}
-    )
+    out["blas"] = sorted({f"{p.get('internal_api')} {p.get('version')} {p.get('architecture')}" for p in threadpool_info()})
     return out
 
 
 def build():
     done = subprocess.run(
-        [
-            "cargo",
-            "bench",
-            "-p",
-            "eigenlift",
-            "--bench",
-            "pass",
-            "--no-run",
-            "--message-format=json-render-diagnostics",
-        ],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+        ["cargo", "bench", "-p", "eigenlift", "--bench", "pass", "--no-run", "--message-format=json-render-diagnostics"],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
     )
     return [m["executable"] for m in map(json.loads, done.stdout.splitlines()) if m.get("executable")][-1]
 
@@ -74,13 +59,8 @@ def run(command, threads, **options):
     cores = sorted(os.sched_getaffinity(0))[-threads:]
     limit = {"OPENBLAS_NUM_THREADS": str(threads)}
     done = subprocess.run(
-        [str(c) for c in command],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | limit,
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),
-        **options,
+        [str(c) for c in command], capture_output=True, text=True, check=True, env=os.environ | limit,
+        preexec_fn=lambda: os.sched_setaffinity(0, cores), **options,
     )
     return json.loads(done.stdout)
 
@@ -126,26 +106,17 @@ def main():
         more, blas = one(binary, threads, options)
         rows += more
         for r in more:
-            print(
-                f"{r['precision']:4s} {threads:7d} {1e3 * r['pass_seconds']:9.2f} {1e3 * r['gemm_seconds']:9.2f}"
-                f" {1e3 * r['openblas_seconds']:12.2f} {r['ratio']:6.2f}",
-                flush=True,
-            )
+            print(f"{r['precision']:4s} {threads:7d} {1e3 * r['pass_seconds']:9.2f} {1e3 * r['gemm_seconds']:9.2f}"
+                  f" {1e3 * r['openblas_seconds']:12.2f} {r['ratio']:6.2f}", flush=True)
     result = {
-        "benchmark": "one pass",
-        "date": datetime.date.today().isoformat(),
-        "machine": about,
+        "benchmark": "one pass", "date": datetime.date.today().isoformat(), "machine": about,
         "versions": {
             "commit": output_of("git", "rev-parse", "HEAD"),
             "changed_since_commit": bool(output_of("git", "status", "--porcelain", "--untracked-files=no")),
-            "rustc": output_of("rustc", "--version"),
-            "python": platform.python_version(),
-            "blas": blas,
+            "rustc": output_of("rustc", "--version"), "python": platform.python_version(), "blas": blas,
         },
         "sizes": {"n": options.rows, "d": options.dim, "b": options.columns, "kernel": "rbf(gamma=1/(2d))"},
-        "rounds": options.rounds,
-        "repeat": options.repeat,
-        "rows": rows,
+        "rounds": options.rounds, "repeat": options.repeat, "rows": rows,
     }
     path = HERE / "results" / f"pass-{result['date']}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

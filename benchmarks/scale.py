@@ -6,7 +6,6 @@
 Uses the environment and the helpers of kpca.py beside it, prints tables, writes benchmarks/results/scale-<date>.json and,
 with the part growth, docs/images/growth.png. README.md beside this file says what is measured and how.
 """
-
 import argparse
 import datetime
 import json
@@ -29,7 +28,6 @@ STREAM_ROWS, STREAM_RANK, STREAM_MEMORY = 12_000_000, 300, "900MB"
 # ------------------------------------------------------------------------------- in processes of their own
 def mixture(n, sd, seed=SEED):
     import numpy as np
-
     r = np.random.default_rng(seed)
     centres = r.normal(size=(CLUSTERS, DIM))
     return centres[r.integers(0, CLUSTERS, n)] + sd * r.normal(size=(n, DIM))
@@ -37,14 +35,12 @@ def mixture(n, sd, seed=SEED):
 
 def gamma_of(x):
     import numpy as np
-
     i, j = np.random.default_rng(SEED).integers(len(x), size=(2, 200_000))
     return float(1 / np.median(((x[i] - x[j]) ** 2).sum(1)[i != j]))
 
 
 def worker_data(job):
     import numpy as np
-
     x = mixture(job["n"], job["sd"])
     np.save(job["x"], x)
     return {"gamma": gamma_of(x)}
@@ -54,13 +50,10 @@ def worker_exact(job):
     """scikit-learn's ARPACK at the loosest tolerance that kpca.py found to reach 1e-6, all cores."""
     import numpy as np
     from sklearn.decomposition import KernelPCA
-
     x = np.load(job["x"])
     before = kpca.memory()["VmRSS"]
     kpca.forget_peak()
-    model = KernelPCA(
-        COMPONENTS, kernel="rbf", gamma=job["gamma"], eigen_solver="arpack", tol=1e-3, random_state=0, n_jobs=-1
-    )
+    model = KernelPCA(COMPONENTS, kernel="rbf", gamma=job["gamma"], eigen_solver="arpack", tol=1e-3, random_state=0, n_jobs=-1)
     start = time.perf_counter()
     scores = model.fit_transform(x)
     seconds = time.perf_counter() - start
@@ -73,7 +66,6 @@ def worker_nystroem(job):
     import numpy as np
     from sklearn.decomposition import PCA
     from sklearn.kernel_approximation import Nystroem
-
     x = np.load(job["x"])
     np.linalg.eigh(np.eye(8) @ np.eye(8))
     before = kpca.memory()["VmRSS"]
@@ -89,7 +81,6 @@ def worker_left(job):
     """The share of the trace that a model's landmarks leave out, by NumPy, on every 20th row."""
     import numpy as np
     from scipy.linalg import cholesky, solve_triangular
-
     with open(job["model"], "rb") as f:
         (size,) = struct.unpack("<Q", f.read(8))
         entry = json.loads(f.read(size))["samples"]
@@ -107,7 +98,6 @@ def worker_left(job):
 def worker_stream_data(job):
     """An NPY file written a piece at a time."""
     import numpy as np
-
     r = np.random.default_rng(SEED)
     centres = r.normal(size=(CLUSTERS, DIM))
     out = np.lib.format.open_memmap(job["x"], mode="w+", dtype=np.float64, shape=(job["n"], DIM))
@@ -119,21 +109,14 @@ def worker_stream_data(job):
 
 
 WORKERS = {
-    "data": worker_data,
-    "exact": worker_exact,
-    "nystroem": worker_nystroem,
-    "left": worker_left,
-    "stream-data": worker_stream_data,
+    "data": worker_data, "exact": worker_exact, "nystroem": worker_nystroem, "left": worker_left, "stream-data": worker_stream_data,
     "check": kpca.worker_check,
 }
 
 
 def run_worker(kind, **job):
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), "--worker", kind],
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
+        [sys.executable, str(Path(__file__).resolve()), "--worker", kind], input=json.dumps(job), capture_output=True, text=True,
     )
     if done.returncode:
         raise SystemExit(f"the {kind} process failed:\n{done.stderr}")
@@ -152,73 +135,32 @@ def growth(binary, options, folder):
     for n in options.sizes:
         files = {"x": str(folder / "x.npy"), "scores": str(folder / "s.npy")}
         gamma = run_worker("data", n=n, sd=0.7, **files)["gamma"]
-        ask = [
-            "fit",
-            "kpca",
-            files["x"],
-            "--kernel",
-            f"rbf(gamma={gamma!r})",
-            "-k",
-            COMPONENTS,
-            "--out",
-            files["scores"],
-        ]
+        ask = ["fit", "kpca", files["x"], "--kernel", f"rbf(gamma={gamma!r})", "-k", COMPONENTS, "--out", files["scores"]]
         best = None
         for _ in range(options.repeat if n <= 20_000 else 1):
             account, peak = ours(binary, *ask)
             if best is None or account["seconds"]["fit"] < best["seconds"]:
                 best = {
-                    "who": "eigenlift",
-                    "n": n,
-                    "d": DIM,
-                    "k": COMPONENTS,
-                    "seconds": account["seconds"]["fit"],
-                    "peak_bytes": peak,
-                    "passes": account["stats"]["passes"],
-                    "products": account["stats"]["products"],
-                    "residual": max(account["residuals"]),
-                    "n_certified": account["bounds"]["n_certified"],
-                    "stored": account["plan"]["storage"],
-                    "threads": account["threads"],
+                    "who": "eigenlift", "n": n, "d": DIM, "k": COMPONENTS, "seconds": account["seconds"]["fit"], "peak_bytes": peak,
+                    "passes": account["stats"]["passes"], "products": account["stats"]["products"],
+                    "residual": max(account["residuals"]), "n_certified": account["bounds"]["n_certified"],
+                    "stored": account["plan"]["storage"], "threads": account["threads"],
                 }
         rows.append(best)
-        say(
-            f"  n = {n:7d}  eigenlift {best['seconds']:8.2f} s  {best['peak_bytes'] / MIB:7.0f} MiB  {best['passes']} passes, residual {best['residual']:.1e}"
-        )
+        say(f"  n = {n:7d}  eigenlift {best['seconds']:8.2f} s  {best['peak_bytes'] / MIB:7.0f} MiB  {best['passes']} passes, residual {best['residual']:.1e}")
         if n <= options.rival_up_to:
             runs = [run_worker("exact", gamma=gamma, **files) for _ in range(options.repeat if n <= 10_000 else 1)]
             rival = min(runs, key=lambda r: r["seconds"])
             residual = run_worker("check", x=files["x"], scores=files["scores"], gamma=gamma)["residual"]
-            rows.append(
-                {
-                    "who": "scikit-learn",
-                    "n": n,
-                    "d": DIM,
-                    "k": COMPONENTS,
-                    "seconds": rival["seconds"],
-                    "net_bytes": rival["net"],
-                    "residual": residual,
-                }
-            )
-            say(
-                f"  n = {n:7d}  scikit-learn {rival['seconds']:6.2f} s  {rival['net'] / MIB:7.0f} MiB net, residual {residual:.1e}"
-            )
+            rows.append({"who": "scikit-learn", "n": n, "d": DIM, "k": COMPONENTS, "seconds": rival["seconds"], "net_bytes": rival["net"], "residual": residual})
+            say(f"  n = {n:7d}  scikit-learn {rival['seconds']:6.2f} s  {rival['net'] / MIB:7.0f} MiB net, residual {residual:.1e}")
     rival = [r for r in rows if r["who"] == "scikit-learn"]
     if rival:
         last = rival[-1]
         for n in [m for m in options.sizes if m > last["n"]]:
             scale = (n / last["n"]) ** 2
-            say(
-                f"  n = {n:7d}  scikit-learn would need about {last['seconds'] * scale:6.0f} s and {last['net_bytes'] * scale / 2**30:5.0f} GiB (from n = {last['n']}, as n²)"
-            )
-            rows.append(
-                {
-                    "who": "scikit-learn, estimated",
-                    "n": n,
-                    "seconds": last["seconds"] * scale,
-                    "net_bytes": last["net_bytes"] * scale,
-                }
-            )
+            say(f"  n = {n:7d}  scikit-learn would need about {last['seconds'] * scale:6.0f} s and {last['net_bytes'] * scale / 2**30:5.0f} GiB (from n = {last['n']}, as n²)")
+            rows.append({"who": "scikit-learn, estimated", "n": n, "seconds": last["seconds"] * scale, "net_bytes": last["net_bytes"] * scale})
     return rows
 
 
@@ -230,49 +172,22 @@ def low_rank(binary, options, folder):
     for _ in range(options.repeat):
         for how, rank in ways:
             account, peak = ours(
-                binary,
-                "fit",
-                "kpca",
-                files["x"],
-                "--kernel",
-                f"rbf(gamma={gamma!r})",
-                "-k",
-                COMPONENTS,
-                "--low-rank",
-                how,
-                "--rank",
-                rank,
-                "--model",
-                files["model"],
+                binary, "fit", "kpca", files["x"], "--kernel", f"rbf(gamma={gamma!r})", "-k", COMPONENTS, "--low-rank", how,
+                "--rank", rank, "--model", files["model"],
             )
-            left = (
-                run_worker("left", gamma=gamma, **files)["left"]
-                if not rows[how, rank]
-                else rows[how, rank][0]["left_on_sample"]
-            )
-            rows[how, rank].append(
-                {
-                    "seconds": account["seconds"]["fit"],
-                    "peak": peak,
-                    "left": account["bounds"]["residual_share"],
-                    "left_on_sample": left,
-                }
-            )
+            left = run_worker("left", gamma=gamma, **files)["left"] if not rows[how, rank] else rows[how, rank][0]["left_on_sample"]
+            rows[how, rank].append({
+                "seconds": account["seconds"]["fit"], "peak": peak, "left": account["bounds"]["residual_share"], "left_on_sample": left,
+            })
         rows["scikit-learn"].append(run_worker("nystroem", gamma=gamma, **files))
     rival = min(rows.pop("scikit-learn"), key=lambda r: r["seconds"])
-    say(
-        f"  scikit-learn Nystroem {RANK} + PCA  {rival['seconds']:6.2f} s, {100 * rival['left']:.3f} % of the trace left out"
-    )
+    say(f"  scikit-learn Nystroem {RANK} + PCA  {rival['seconds']:6.2f} s, {100 * rival['left']:.3f} % of the trace left out")
     out = [{"who": f"scikit-learn Nystroem({RANK}) + PCA({COMPONENTS})", "n": LOW_RANK_ROWS, "d": DIM, **rival}]
     for (how, rank), runs in rows.items():
         best = min(runs, key=lambda r: r["seconds"])
         ratio = rival["seconds"] / best["seconds"]
-        say(
-            f"  {how:8s} {rank:5d}                   {best['seconds']:6.2f} s, {100 * best['left']:.3f} % (by NumPy on a sample {100 * best['left_on_sample']:.3f} %), {ratio:.1f}x"
-        )
-        out.append(
-            {"who": f"eigenlift --low-rank {how} --rank {rank}", "n": LOW_RANK_ROWS, "d": DIM, "ratio": ratio, **best}
-        )
+        say(f"  {how:8s} {rank:5d}                   {best['seconds']:6.2f} s, {100 * best['left']:.3f} % (by NumPy on a sample {100 * best['left_on_sample']:.3f} %), {ratio:.1f}x")
+        out.append({"who": f"eigenlift --low-rank {how} --rank {rank}", "n": LOW_RANK_ROWS, "d": DIM, "ratio": ratio, **best})
     return out
 
 
@@ -281,49 +196,24 @@ def stream(binary, options, folder):
     gamma = run_worker("stream-data", n=options.stream_rows, **files)["gamma"]
     size = Path(files["x"]).stat().st_size
     fit, fit_peak = ours(
-        binary,
-        "fit",
-        "kpca",
-        files["x"],
-        "--kernel",
-        f"rbf(gamma={gamma!r})",
-        "-k",
-        8,
-        "--rank",
-        STREAM_RANK,
-        "--memory",
-        STREAM_MEMORY,
-        "--model",
-        files["model"],
+        binary, "fit", "kpca", files["x"], "--kernel", f"rbf(gamma={gamma!r})", "-k", 8, "--rank", STREAM_RANK, "--memory", STREAM_MEMORY,
+        "--model", files["model"],
     )
     transform, transform_peak = ours(binary, "transform", files["model"], files["x"], "--out", files["scores"])
-    say(
-        f"  {size / 1e9:.2f} GB, {options.stream_rows} rows: fit {fit['seconds']['fit']:.1f} s, peak {fit_peak / 1e6:.0f} MB; "
-        f"transform {sum(transform['seconds'].values()):.1f} s, peak {transform_peak / 1e6:.0f} MB"
-    )
-    return [
-        {
-            "file_bytes": size,
-            "rows": options.stream_rows,
-            "d": DIM,
-            "rank": STREAM_RANK,
-            "memory": STREAM_MEMORY,
-            "fit_seconds": fit["seconds"]["fit"],
-            "fit_peak_bytes": fit_peak,
-            "left": fit["bounds"]["residual_share"],
-            "transform_seconds": transform["seconds"],
-            "transform_peak_bytes": transform_peak,
-        }
-    ]
+    say(f"  {size / 1e9:.2f} GB, {options.stream_rows} rows: fit {fit['seconds']['fit']:.1f} s, peak {fit_peak / 1e6:.0f} MB; "
+        f"transform {sum(transform['seconds'].values()):.1f} s, peak {transform_peak / 1e6:.0f} MB")
+    return [{
+        "file_bytes": size, "rows": options.stream_rows, "d": DIM, "rank": STREAM_RANK, "memory": STREAM_MEMORY,
+        "fit_seconds": fit["seconds"]["fit"], "fit_peak_bytes": fit_peak, "left": fit["bounds"]["residual_share"],
+        "transform_seconds": transform["seconds"], "transform_peak_bytes": transform_peak,
+    }]
 
 
 def draw(rows, path):
     """Time against n on logarithmic axes."""
     import matplotlib
-
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-
     plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 11})
     figure, axes = plt.subplots(figsize=(7.2, 4.4))
     looks = {
@@ -337,21 +227,8 @@ def draw(rows, path):
         if who.endswith("estimated") and some and measured:
             some = measured[-1:] + some
         if some:
-            axes.plot(
-                [r["n"] for r in some],
-                [r["seconds"] for r in some],
-                color=color,
-                marker=marker,
-                linestyle=line,
-                label=label,
-            )
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="samples",
-        ylabel="seconds",
-        title=f"Kernel PCA, {COMPONENTS} components, {DIM} features, 2 cores",
-    )
+            axes.plot([r["n"] for r in some], [r["seconds"] for r in some], color=color, marker=marker, linestyle=line, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="samples", ylabel="seconds", title=f"Kernel PCA, {COMPONENTS} components, {DIM} features, 2 cores")
     axes.grid(True, which="both", alpha=0.25)
     axes.legend(frameon=False, loc="upper left")
     for side in ("top", "right"):
@@ -377,18 +254,11 @@ def main():
     kpca.enter_environment()
     binary = (options.binary or kpca.build()).resolve()
     result = {
-        "benchmark": "kernel PCA at scale",
-        "date": datetime.date.today().isoformat(),
-        "machine": kpca.machine(),
+        "benchmark": "kernel PCA at scale", "date": datetime.date.today().isoformat(), "machine": kpca.machine(),
         "versions": {
-            "eigenlift": kpca.output_of(binary, "--version"),
-            "commit": kpca.output_of("git", "rev-parse", "HEAD"),
-            "rustc": kpca.output_of("rustc", "--version"),
-            "python": platform.python_version(),
-            **{
-                line.split("==")[0]: line.split("==")[1]
-                for line in (HERE / "requirements.txt").read_text(encoding="utf-8").split()
-            },
+            "eigenlift": kpca.output_of(binary, "--version"), "commit": kpca.output_of("git", "rev-parse", "HEAD"),
+            "rustc": kpca.output_of("rustc", "--version"), "python": platform.python_version(),
+            **{line.split("==")[0]: line.split("==")[1] for line in (HERE / "requirements.txt").read_text(encoding="utf-8").split()},
         },
         "data": f"mixture of {CLUSTERS} Gaussians in {DIM} dimensions, centres standard normal, sd 0.7 (growth) and 0.5, seed {SEED}, f64; rbf, gamma = 1/median",
     }

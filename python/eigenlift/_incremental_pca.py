@@ -50,6 +50,8 @@ class IncrementalPCA(PrincipalAxes):
         "covariance" keeps sums of squares, "tsqr" a triangle, which costs about twice as much and keeps the digits of
         faint components. "directions" keeps a sketch of fixed size and bounds what it misses. None takes the triangle
         up to 64 columns if `memory` is None, else the covariance, and the sketch when that does not fit.
+    sketch_rows : int, default=None
+        Rows of the sketch of the route "directions", more than components; None stands for max(4·n_components, 100).
     memory : int, str or None, default=None
         Bytes that the sums may use, such as "2GiB"; None for most of what is free.
     n_jobs : int or None, default=None
@@ -128,6 +130,7 @@ class IncrementalPCA(PrincipalAxes):
         copy=True,
         batch_size=None,
         route=None,
+        sketch_rows=None,
         memory=None,
         n_jobs=None,
         verbose=0,
@@ -138,6 +141,7 @@ class IncrementalPCA(PrincipalAxes):
         self.copy = copy
         self.batch_size = batch_size
         self.route = route
+        self.sketch_rows = sketch_rows
         self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -209,6 +213,7 @@ class IncrementalPCA(PrincipalAxes):
         _parameters.boolean(self, "copy")
         _parameters.integer(self, "batch_size", 1, none=True)
         _parameters.choice(self, "route", _STREAM_ROUTES, none=True)
+        _parameters.integer(self, "sketch_rows", 1, none=True)
 
     def _forget(self):
         for name in ("_stream", "_found", "n_components_", "n_samples_seen_", "_mean", "var_", "batch_size_"):
@@ -261,7 +266,7 @@ class IncrementalPCA(PrincipalAxes):
             "tolerance": 1e-6,
             "seed": 0,
             "memory": memory,
-            "sketch_rows": None,
+            "sketch_rows": None if self.sketch_rows is None else int(self.sketch_rows),
             "column_names": self._column_names(),
         }
         return _native.PcaStream(n_features, settings, self._threads())

@@ -44,16 +44,24 @@ class KernelFit(Estimator):
             parameters.integer(self, "iterated_power", 0)
         parameters.boolean(self, "remove_zero_eig")
         parameters.boolean(self, "copy_X")
-        parameters.integer(self, "rank", 1, none=True)
+        if self.rank != "exact":
+            parameters.integer(self, "rank", 1, none=True)
         parameters.real(self, "error", 0, none=True, open_low=True)
         if self.rank is not None and self.error is not None:
             raise ValueError("rank and error cannot both be given: one follows from the other. Leave one out.")
-        if self.rank is not None and self.n_components is not None and self.rank < self.n_components:
+        if parameters.is_integer(self.rank) and self.n_components is not None and self.rank < self.n_components:
             raise ValueError(
                 f"rank={self.rank} landmarks or features cannot hold n_components={self.n_components}. Give at least as many."
             )
         if self.approximation == "growing" and self.error is not None:
             raise ValueError("approximation='growing' takes rank, the most landmarks there may be, and no error.")
+        if self.novelty is not None and self.approximation != "growing":
+            raise ValueError(
+                "novelty is for approximation='growing' alone. Leave it out, or choose that approximation."
+            )
+        if self.rank == "exact" and self.approximation is not None:
+            raise ValueError("rank='exact' and an approximation cannot both be given. Leave one out.")
+        parameters.real(self, "novelty", 0, none=True)
         parameters.instance(self, "kernel_params", dict, none=True)
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
@@ -66,7 +74,7 @@ class KernelFit(Estimator):
 
     def _is_low_rank(self):
         """Whether low rank was asked for."""
-        return self.rank is not None or self.error is not None or self.approximation is not None
+        return self.rank not in (None, "exact") or self.error is not None or self.approximation is not None
 
     def _settings(self, choice, n_samples):
         """Settings for the compiled part."""
@@ -79,12 +87,11 @@ class KernelFit(Estimator):
             "repair": "flip" if by_magnitude else self.repair or "clip",
             "solver": "dense" if self.eigen_solver == "dense" else None,
             "memory": parameters.memory(self),
-            "exact": False,
-            "by_gram_matrix": False,
+            "exact": self.rank == "exact",
             "approximation": self.approximation,
-            "rank": None if self.rank is None else int(self.rank),
+            "rank": None if self.rank in (None, "exact") else int(self.rank),
             "error": None if self.error is None else float(self.error),
-            "novelty": None,
+            "novelty": None if self.novelty is None else float(self.novelty),
             "column_names": self._column_names(),
         }
 

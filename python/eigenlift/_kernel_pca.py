@@ -56,13 +56,17 @@ class KernelPCA(KernelFit):
     n_jobs : int, default=None
         Threads. None asks the environment (EIGENLIFT_NUM_THREADS, RAYON_NUM_THREADS, OMP_NUM_THREADS), else uses all processors.
         The result does not depend on it.
-    rank : int, default=None
-        Landmarks or features of a low-rank fit, which is then asked for.
+    rank : int or "exact", default=None
+        Landmarks or features of a low-rank fit, which is then asked for. "exact" refuses low rank: an exact fit that does not
+        fit into memory is then an error.
     error : float, default=None
         In place of `rank`: as many landmarks as it takes until this share of the trace is left out.
     approximation : {"pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"}, default=None
         Where landmarks or features come from. None stands for pivoted when `rank` or `error` is given, and for an exact fit
         otherwise.
+    novelty : float, default=None
+        With `approximation="growing"`: a row becomes a landmark when those before it leave out more than this share of it;
+        None stands for 0.01.
     repair : {"clip", "flip", "refuse"}, default=None
         What becomes of negative eigenvalues: left out, counted by magnitude, or an error. None does as scikit-learn: an error
         only when a component that is asked for has one.
@@ -133,6 +137,7 @@ class KernelPCA(KernelFit):
         rank=None,
         error=None,
         approximation=None,
+        novelty=None,
         repair=None,
         memory=None,
         verbose=0,
@@ -157,6 +162,7 @@ class KernelPCA(KernelFit):
         self.rank = rank
         self.error = error
         self.approximation = approximation
+        self.novelty = novelty
         self.repair = repair
         self.memory = memory
         self.verbose = verbose

@@ -42,7 +42,6 @@ class KernelPcaSettings(TypedDict):
     solver: str | None  # dense, davidson
     memory: int | None  # bytes
     exact: bool  # refuse low rank
-    by_gram_matrix: bool  # eigenvectors over samples even where explicit features are cheaper
     approximation: str | None  # pivoted, uniform, kmeans, growing, fourier, tensorsketch
     rank: int | None  # landmarks or features
     error: float | None  # instead of rank: until this share of the trace is left
@@ -155,7 +154,6 @@ class PcaStream:
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean of each column, and the sum of its squared distances from it."""
     def add(self, x: Rows, threads: int, progress: Progress = None) -> None: ...
-    def merge(self, other: PcaStream) -> None: ...
     def finish(self, n_components: int, threads: int) -> Model: ...
 
 def load(path: str) -> Model: ...

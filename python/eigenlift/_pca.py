@@ -63,6 +63,8 @@ class PCA(PrincipalAxes):
         Divide every column by its standard deviation (1/n) first. Columns that are constant stay 0.
     route : {"covariance", "dual", "tsqr", "krylov", "directions"} or None, default=None
         The way to go, whatever `svd_solver` says. "directions" gives bounds instead of exact variances.
+    sketch_rows : int, default=None
+        Rows of the sketch of the route "directions", more than components; None stands for max(4·n_components, 100).
     memory : int, str or None, default=None
         Bytes that a fit may use beside the rows, such as "2GiB"; None for most of what is free.
     n_jobs : int or None, default=None
@@ -136,6 +138,7 @@ class PCA(PrincipalAxes):
         random_state=None,
         standardize=False,
         route=None,
+        sketch_rows=None,
         memory=None,
         n_jobs=None,
         verbose=0,
@@ -152,6 +155,7 @@ class PCA(PrincipalAxes):
         self.random_state = random_state
         self.standardize = standardize
         self.route = route
+        self.sketch_rows = sketch_rows
         self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -259,6 +263,7 @@ class PCA(PrincipalAxes):
         _parameters.integer(self, "n_oversamples", 1)
         _parameters.choice(self, "power_iteration_normalizer", {"auto", "QR", "LU", "none"})
         _parameters.choice(self, "route", ROUTES, none=True)
+        _parameters.integer(self, "sketch_rows", 1, none=True)
         check_random_state(self.random_state)
         if sparse.issparse(X) and self.svd_solver not in _SPARSE_SOLVERS:
             raise TypeError(
@@ -321,7 +326,7 @@ class PCA(PrincipalAxes):
             "tolerance": max(float(self.tol), _LEAST_TOLERANCE) if self.tol else _TOLERANCE,
             "seed": self._seed(),
             "memory": _parameters.memory(self),
-            "sketch_rows": None,
+            "sketch_rows": None if self.sketch_rows is None else int(self.sketch_rows),
             "column_names": [],
         }
 

@@ -29,7 +29,6 @@ pub(crate) struct KernelPcaSettings {
     solver: Option<String>,
     memory: Option<u64>,
     exact: bool,
-    by_gram_matrix: bool,
     approximation: Option<String>,
     rank: Option<usize>,
     error: Option<f64>,
@@ -60,9 +59,6 @@ impl KernelPcaSettings {
             Some(_) => settings.solver(Solver::Davidson),
             None => settings,
         };
-        if self.by_gram_matrix {
-            settings = settings.by_gram_matrix();
-        }
         Ok(match low_rank {
             Some(how) => settings.low_rank(how),
             None if self.exact => settings.exact(),

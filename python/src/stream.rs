@@ -85,16 +85,6 @@ impl PcaStream {
         })
     }
 
-    /// Adds the rows of another stream.
-    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let (sums, part) = (self.sums.clone(), lock(&other.sums).clone());
-        work::run(py, 0, None, move |engine, watch| {
-            let mut sums = lock(&sums);
-            sums.run_on(engine.clone(), watch.clone());
-            sums.merge(&part)
-        })
-    }
-
     /// The model of all rows so far.
     fn finish(&self, py: Python<'_>, n_components: usize, threads: usize) -> PyResult<Model> {
         // A copy, because an eigensolver that is given up goes on with it.

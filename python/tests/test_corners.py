@@ -176,3 +176,25 @@ def test_bars_start_anew_with_each_pass():
     KernelPCA(8, kernel="rbf", gamma=0.02, progress=Bar).fit(rows)
     assert Bar.made and all(bar.closed for bar in Bar.made)
     assert all(bar.total is None or bar.n <= bar.total for bar in Bar.made)
+
+
+def test_growing_landmarks_by_their_novelty():
+    few, many = (
+        len(KernelPCA(2, kernel="rbf", approximation="growing", rank=150, novelty=novelty).fit(X).landmarks_)
+        for novelty in (0.9, 0.1)
+    )
+    assert few < many
+
+
+def test_exact_or_not_at_all():
+    rows = RNG.normal(size=(3000, 10))
+    with pytest.raises(eigenlift.MemoryLimitError):
+        KernelPCA(20, kernel="rbf", rank="exact", memory="1MB").fit(rows)
+    assert KernelPCA(2, kernel="rbf", rank="exact").fit(rows).plan_.route == "dual"
+
+
+@pytest.mark.parametrize("Class", [PCA, eigenlift.IncrementalPCA])
+def test_more_rows_of_a_sketch_bound_closer(Class):
+    rows = RNG.normal(size=(400, 60)) / np.arange(1, 61)
+    wide, narrow = (Class(3, route="directions", sketch_rows=size).fit(rows).certificate_ for size in (8, 30))
+    assert 0 <= narrow.bounds.slack < wide.bounds.slack

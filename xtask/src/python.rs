@@ -151,12 +151,12 @@ fn python(root: &Path, folder: &EmptyFolder) -> Command {
     python_in(&environment_folder(root), &folder.0)
 }
 
-/// Lints and formatting of all Python files.
+/// Lints and formatting of the package, its tests and its benchmark.
 fn style(root: &Path) -> Result<(), Failure> {
     let ruff = |arguments: &[&str]| {
         let mut command = python_in(&environment_folder(root), root);
         command.args(["-m", "ruff"]).args(arguments).args(["--quiet", "--no-cache", "--config"]);
-        must(command.arg(root.join("python/pyproject.toml")).args(["python", "benchmarks"]))
+        must(command.arg(root.join("python/pyproject.toml")).args(["python", "benchmarks/python.py"]))
     };
     ruff(&["check"])?;
     ruff(&["format", "--check"])
