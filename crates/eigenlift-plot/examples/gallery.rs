@@ -5,8 +5,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use eigenlift_plot::{
-    Choice, Color, ContourPanels, FORMATS, Figure, Panel, Rule, Scatter, Scree, WhiteningPicture, choice,
-    contour_panels, scatter, scree, whitening,
+    Choice, Color, ContourPanels, DoctorPicture, FORMATS, Figure, GraphPicture, Panel, Rule, Scatter, Scree,
+    WhiteningPicture, choice, contour_panels, doctor, graph_picture, scatter, scree, whitening,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -17,6 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     scree_plots(&folder)?;
     choices(&folder)?;
     whitenings(&folder)?;
+    graphs(&folder)?;
+    doctors(&folder)?;
     contours(&folder)
 }
 
@@ -295,6 +297,110 @@ fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
     };
     write(folder, "whitening-odd", &whitening(&odd)?)?;
     write(folder, "whitening-empty", &whitening(&WhiteningPicture::default())?)
+}
+
+/// A strip of n points, each joined to the k of the next 60 that are nearest.
+fn strip(n: usize, k: usize) -> (Vec<f64>, Vec<f64>, Vec<(u32, u32)>) {
+    let mut random = Random(5);
+    let xy: (Vec<f64>, Vec<f64>) =
+        (0..n).map(|i| (40.0 * i as f64 / n as f64, 12.0 * random.uniform())).unzip();
+    let mut edges = Vec::new();
+    for i in 0..n {
+        let distance = |j: &usize| (xy.0[i] - xy.0[*j]).hypot(xy.1[i] - xy.1[*j]);
+        let mut others: Vec<usize> = (i + 1..n.min(i + 61)).collect();
+        others.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        edges.extend(others.iter().take(k).map(|j| (i as u32, *j as u32)));
+    }
+    (xy.0, xy.1, edges)
+}
+
+/// Neighbourhood graphs over an embedding: by class and by value, very many edges, and odd ones.
+fn graphs(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let (x, y, edges) = strip(300, 3);
+    let base = GraphPicture {
+        xy: (&x, &y),
+        edges: &edges,
+        marked: &[(12, 190), (60, 255), (200, 206)],
+        marked_name: "suspected short circuits",
+        names: ("isomap 1", "isomap 2"),
+        title: "Neighbourhood graph, k = 6",
+        ..GraphPicture::default()
+    };
+    let color = Color::Values { name: "angle along the roll", values: &x };
+    write(folder, "graph-values", &graph_picture(&GraphPicture { color, ..base })?)?;
+    let classes: Vec<String> = x.iter().map(|v| format!("part {}", (v / 10.0) as i32)).collect();
+    let color = Color::Classes(&classes);
+    write(folder, "graph-classes", &graph_picture(&GraphPicture { color, marked_name: "bridges", ..base })?)?;
+    write(folder, "graph-plain", &graph_picture(&GraphPicture { marked: &[], ..base })?)?;
+
+    let (x, y, edges) = strip(12_500, 8);
+    let marked: Vec<(u32, u32)> = (0..40).map(|k| (300 * k, 300 * k + 450)).collect();
+    let many = GraphPicture { xy: (&x, &y), edges: &edges, marked: &marked, title: "100 000 edges", ..base };
+    write(folder, "graph-many", &graph_picture(&many)?)?;
+
+    let odd = GraphPicture {
+        xy: (&[1.0, 1.0, 2.0, f64::NAN], &[1.0, 1.0, 3.0, 0.0]),
+        edges: &[(0, 1), (0, 2), (1, 3)],
+        marked: &[(0, 1), (2, 3)],
+        title: "Equal points and NaN",
+        ..base
+    };
+    write(folder, "graph-odd", &graph_picture(&odd)?)?;
+    write(
+        folder,
+        "graph-empty",
+        &graph_picture(&GraphPicture { title: "Nothing", ..GraphPicture::default() })?,
+    )
+}
+
+/// Numbers of neighbours: a usual sweep, a long one, one k, and nothing known.
+fn doctors(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let known = |values: &[f64]| values.iter().map(|v| (*v >= 0.0).then_some(*v)).collect::<Vec<_>>();
+    let input = DoctorPicture {
+        neighbors: &[4, 5, 7, 10, 14, 20, 28, 40],
+        residual_variance: &known(&[-1.0, 0.021, 0.0042, 0.0031, 0.0028, 0.19, 0.41, 0.47]),
+        components: &[12, 2, 1, 1, 1, 1, 1, 1],
+        mean_geodesic: &known(&[-1.0, 33.2, 36.4, 35.8, 35.1, 22.9, 18.3, 17.5]),
+        suspects: &[None, Some(0), Some(0), Some(0), Some(0), Some(3), Some(25), Some(118)],
+        recommended: 10,
+        title: "Swiss roll: how many neighbours",
+    };
+    write(folder, "doctor", &doctor(&input)?)?;
+    let n = 56;
+    let at = |i: usize| 1.0 / (1.0 + (-((i as f64) - 30.0)).exp());
+    let long = DoctorPicture {
+        neighbors: &(5..5 + n).collect::<Vec<_>>(),
+        residual_variance: &(0..n)
+            .map(|i| (i % 17 != 3).then(|| 1e-4 * (1.0 + 40.0 * at(i))))
+            .collect::<Vec<_>>(),
+        components: &(0..n).map(|i| 1 + 200 / (1 + i * i)).collect::<Vec<_>>(),
+        mean_geodesic: &(0..n).map(|i| Some(1234.5 * (1.0 - 0.6 * at(i)))).collect::<Vec<_>>(),
+        suspects: &(0..n).map(|i| Some(i.saturating_sub(28))).collect::<Vec<_>>(),
+        recommended: 58,
+        title: "A long sweep",
+    };
+    write(folder, "doctor-long", &doctor(&long)?)?;
+    let one = DoctorPicture {
+        neighbors: &[12],
+        residual_variance: &[Some(0.0)],
+        components: &[1],
+        mean_geodesic: &[Some(2.5e-7)],
+        suspects: &[None],
+        recommended: 12,
+        title: "One number of neighbours",
+    };
+    write(folder, "doctor-one", &doctor(&one)?)?;
+    let unknown = DoctorPicture {
+        neighbors: &[20, 5, 10],
+        residual_variance: &[None; 3],
+        components: &[900, 1000, 1500],
+        mean_geodesic: &[None, Some(f64::NAN), None],
+        suspects: &[Some(123_456); 3],
+        recommended: 15,
+        title: "Nothing known, 15 not tried",
+    };
+    write(folder, "doctor-unknown", &doctor(&unknown)?)?;
+    write(folder, "doctor-empty", &doctor(&DoctorPicture::default())?)
 }
 
 /// Three clusters of 30 points, k(x, x′) = exp(−‖x − x′‖²/0.1), the first eight components over the plane.

@@ -21,6 +21,20 @@ pub enum PlotError {
         /// What the entries should match.
         per: &'static str,
     },
+    /// An edge of a graph leads to a row that is not among the points.
+    #[error(
+        "{what} {edge} leads to row {row}; there are {n_points} points, and an edge must join two of them. Pass edges between rows of the points."
+    )]
+    EdgeRow {
+        /// The kind of edge.
+        what: &'static str,
+        /// Which edge, counted from 1.
+        edge: usize,
+        /// The row it leads to, counted from 1.
+        row: u64,
+        /// How many points there are.
+        n_points: usize,
+    },
     /// The grid of a contour panel has fewer than two lines in one direction, or is too large.
     #[error(
         "the grid is {nx} × {ny}; between 2 and {limit} lines each way are required. Choose nx and ny in that range."

@@ -1,6 +1,7 @@
-//! Pictures of PCA and kernel PCA results: a [`scatter`] of scores, a [`scree`] plot of the spectrum and of the
-//! error that is left, the [`choice`] of the number of components, what [`whitening`] does, and
-//! [`contour_panels`] of component functions over the plane.
+//! Pictures of PCA, kernel PCA and Isomap results: a [`scatter`] of scores, a [`scree`] plot of the spectrum and
+//! of the error that is left, the [`choice`] of the number of components, what [`whitening`] does,
+//! [`contour_panels`] of component functions over the plane, a neighbourhood graph over an embedding
+//! ([`graph_picture`]), and what the number of neighbours does to it ([`doctor`]).
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
 //! [`Figure::to_svg`] or [`Figure::to_png`]. Nothing here reads or writes files, prints, or depends on the
@@ -37,10 +38,12 @@ mod classes;
 mod legend;
 mod series;
 mod scatter;
+mod graph_picture;
 mod scree;
 mod log_axis;
 mod strip;
 mod choice;
+mod doctor;
 mod heat_map;
 mod whitening;
 mod marching;
@@ -48,7 +51,9 @@ mod contour;
 
 pub use choice::{Choice, Rule, choice};
 pub use contour::{ContourPanels, Panel, contour_panels};
+pub use doctor::{DoctorPicture, doctor};
 pub use error::{PlotError, Result};
+pub use graph_picture::{GraphPicture, graph_picture};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};
 pub use scree::{Scree, scree};

@@ -61,56 +61,77 @@ pub struct Scatter<'a> {
 /// [`PlotError::LengthMismatch`](crate::PlotError::LengthMismatch) when `y` or the colours do not have one
 /// entry for each `x`.
 pub fn scatter(input: &Scatter) -> Result<Figure> {
+    let Cloud { mut frame, marks, .. } = Cloud::new(input, &[])?;
+    frame.shapes.extend(marks);
+    Ok(Figure::new(WIDTH, frame.bottom + 6.0, input.title, frame.shapes))
+}
+
+/// Points laid out in a frame with its legend; what else a picture has goes below or above the marks.
+pub(crate) struct Cloud {
+    pub(crate) frame: Frame,
+    /// The points, not yet part of the frame.
+    pub(crate) marks: Vec<Shape>,
+    /// The radius of a point.
+    pub(crate) radius: f64,
+}
+
+impl Cloud {
+    /// Lays out what [`scatter`] draws, with more notes below its own.
+    pub(crate) fn new(input: &Scatter, more_notes: &[String]) -> Result<Self> {
+        check(input)?;
+        let shown: Vec<usize> =
+            (0..input.x.len()).filter(|i| point(input, *i).iter().all(|v| v.is_finite())).collect();
+        let (looks, classes, bar) = point_looks(input, &shown);
+        let legend = Legend::new(&classes.looks);
+        let right = match &bar {
+            Some(bar) => bar.width(),
+            None if legend.is_beside() => legend.width_beside(),
+            None => 0.0,
+        };
+        let notes = [notes(input, &shown), more_notes.to_vec()].concat();
+        let mut frame = Frame::new(&FrameSpec {
+            title: input.title,
+            x_label: input.x_label,
+            y_label: input.y_label,
+            y_color: INK,
+            x: Range::of(shown.iter().map(|i| point(input, *i)[0])).padded(0.05),
+            y: Range::of(shown.iter().map(|i| point(input, *i)[1])).padded(0.05),
+            x_ticks: None,
+            equal: input.equal_aspect,
+            plot_height: PLOT_HEIGHT,
+            right,
+            notes: &notes,
+        });
+        let points = shown.iter().map(|i| {
+            let [x, y] = point(input, *i);
+            frame.at(x, y)
+        });
+        let step = shown.len().div_ceil(LIMIT_POINTS).max(1);
+        let drawn: (Vec<_>, Vec<_>) = points.zip(looks).step_by(step).unzip();
+        let marks = markers(&drawn.0, &drawn.1);
+        if shown.is_empty() {
+            let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
+            frame.shapes.push(Shape::text("no points", at, 15.0, Anchor::Middle, FAINT_INK));
+        }
+        match &bar {
+            Some(bar) => bar.draw(&mut frame.shapes, &frame.plot),
+            None if legend.is_beside() => legend.draw_beside(&mut frame.shapes, &frame.plot),
+            None => frame.bottom = legend.draw_below(&mut frame.shapes, frame.bottom, WIDTH),
+        }
+        Ok(Cloud { frame, marks, radius: radius(drawn.0.len()) })
+    }
+}
+
+/// Checks that there is one y and one colour for each x.
+fn check(input: &Scatter) -> Result<()> {
     check_length("y", input.y.len(), input.x.len(), "the x values")?;
     match input.color {
-        Color::None => {}
-        Color::Classes(labels) => check_length("the classes", labels.len(), input.x.len(), "the points")?,
+        Color::None => Ok(()),
+        Color::Classes(labels) => check_length("the classes", labels.len(), input.x.len(), "the points"),
         Color::Values { values, .. } => {
-            check_length("the colour values", values.len(), input.x.len(), "the points")?
+            check_length("the colour values", values.len(), input.x.len(), "the points")
         }
     }
-    let shown: Vec<usize> =
-        (0..input.x.len()).filter(|i| point(input, *i).iter().all(|v| v.is_finite())).collect();
-    let (looks, classes, bar) = point_looks(input, &shown);
-    let legend = Legend::new(&classes.looks);
-    let right = match &bar {
-        Some(bar) => bar.width(),
-        None if legend.is_beside() => legend.width_beside(),
-        None => 0.0,
-    };
-    let notes = notes(input, &shown);
-    let mut frame = Frame::new(&FrameSpec {
-        title: input.title,
-        x_label: input.x_label,
-        y_label: input.y_label,
-        y_color: INK,
-        x: Range::of(shown.iter().map(|i| point(input, *i)[0])).padded(0.05),
-        y: Range::of(shown.iter().map(|i| point(input, *i)[1])).padded(0.05),
-        x_ticks: None,
-        equal: input.equal_aspect,
-        plot_height: PLOT_HEIGHT,
-        right,
-        notes: &notes,
-    });
-    let points = shown.iter().map(|i| {
-        let [x, y] = point(input, *i);
-        frame.at(x, y)
-    });
-    let step = shown.len().div_ceil(LIMIT_POINTS).max(1);
-    let drawn: (Vec<_>, Vec<_>) = points.zip(looks).step_by(step).unzip();
-    let marks = markers(&drawn.0, &drawn.1);
-    frame.shapes.extend(marks);
-    if shown.is_empty() {
-        let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
-        frame.shapes.push(Shape::text("no points", at, 15.0, Anchor::Middle, FAINT_INK));
-    }
-    let mut bottom = frame.bottom;
-    match &bar {
-        Some(bar) => bar.draw(&mut frame.shapes, &frame.plot),
-        None if legend.is_beside() => legend.draw_beside(&mut frame.shapes, &frame.plot),
-        None => bottom = legend.draw_below(&mut frame.shapes, bottom, WIDTH),
-    }
-    Ok(Figure::new(WIDTH, bottom + 6.0, input.title, frame.shapes))
 }
 
 fn point(input: &Scatter, i: usize) -> [f64; 2] {
@@ -167,15 +188,24 @@ pub(crate) fn points(n: usize) -> String {
     if n == 1 { "1 point".to_owned() } else { format!("{n} points") }
 }
 
+/// 1 for up to 100 points, then less.
+fn crowding(n: usize) -> f64 {
+    (100.0 / n.max(1) as f64).min(1.0)
+}
+
+/// The radius of each of n points.
+fn radius(n: usize) -> f64 {
+    (4.0 * crowding(n).powf(0.2)).max(0.8)
+}
+
 /// The markers, one shape for each look in each of a few layers.
 ///
 /// Why layers: one path is painted once, so points of it do not darken each other, and a class drawn last
 /// would hide the others. Each layer holds a stretch of the points in their order.
 fn markers(places: &[[f64; 2]], looks: &[(Rgba, Marker)]) -> Vec<Shape> {
     let n = places.len().max(1) as f64;
-    let crowding = (100.0 / n).min(1.0);
-    let radius = (4.0 * crowding.powf(0.2)).max(0.8);
-    let alpha = (0.85 * crowding.powf(0.14)).max(0.25);
+    let radius = radius(places.len());
+    let alpha = (0.85 * crowding(places.len()).powf(0.14)).max(0.25);
     let n_layers = (n / 1000.0).ceil().clamp(1.0, 12.0) as usize;
     let mut shapes = Vec::new();
     let stretch = places.len().div_ceil(n_layers).max(1);
