@@ -1,12 +1,17 @@
-"""Kernel PCA, PCA and whitening with scikit-learn's interface: exact where memory allows, bounded where it does not."""
+"""Kernel PCA, PCA, whitening and manifold methods with scikit-learn's interface: exact where memory allows, bounded where it does not."""
 
 import os as _os
 
 from . import kernels
 from ._account import Certificate, Plan
 from ._base import EigenliftWarning
+from ._classical_mds import ClassicalMDS
+from ._diffusion_map import DiffusionMap
+from ._doctor import IsomapReport, isomap_doctor
 from ._incremental_pca import IncrementalPCA
+from ._isomap import Isomap
 from ._kernel_pca import KernelPCA
+from ._locally_linear import LocallyLinearEmbedding, locally_linear_embedding
 from ._native import (
     EigenliftError,
     MemoryLimitError,
@@ -19,17 +24,24 @@ from ._native import load as _load
 from ._nystroem import Nystroem
 from ._parameters import InvalidParameterError
 from ._pca import PCA
+from ._quality import continuity, trustworthiness
 from ._rbf_sampler import RBFSampler
+from ._spectral_embedding import SpectralEmbedding, spectral_embedding
 from ._whitening import Whitening
 
 __all__ = [
     "PCA",
     "Certificate",
+    "ClassicalMDS",
+    "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
     "IncrementalPCA",
     "InvalidParameterError",
+    "Isomap",
+    "IsomapReport",
     "KernelPCA",
+    "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
     "NoVarianceError",
@@ -37,13 +49,28 @@ __all__ = [
     "Nystroem",
     "Plan",
     "RBFSampler",
+    "SpectralEmbedding",
     "Whitening",
     "__version__",
+    "continuity",
+    "isomap_doctor",
     "kernels",
     "load",
+    "locally_linear_embedding",
+    "spectral_embedding",
+    "trustworthiness",
 ]
 
-_CLASSES = {"kpca": KernelPCA, "pca": PCA, "whiten": Whitening}
+_CLASSES = {
+    "diffusion": DiffusionMap,
+    "isomap": Isomap,
+    "kpca": KernelPCA,
+    "laplacian": SpectralEmbedding,
+    "lle": LocallyLinearEmbedding,
+    "mds": ClassicalMDS,
+    "pca": PCA,
+    "whiten": Whitening,
+}
 
 
 def load(path):
@@ -58,8 +85,8 @@ def load(path):
 
     Returns
     -------
-    KernelPCA, PCA or Whitening
-        As the file says.
+    estimator
+        Of the class that the file says, such as KernelPCA, PCA, Whitening or Isomap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final, Self, TypeAlias
 
@@ -16,11 +16,16 @@ from ._native import NoVarianceError as NoVarianceError
 __all__ = [
     "PCA",
     "Certificate",
+    "ClassicalMDS",
+    "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
     "IncrementalPCA",
     "InvalidParameterError",
+    "Isomap",
+    "IsomapReport",
     "KernelPCA",
+    "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
     "NoVarianceError",
@@ -28,10 +33,16 @@ __all__ = [
     "Nystroem",
     "Plan",
     "RBFSampler",
+    "SpectralEmbedding",
     "Whitening",
     "__version__",
+    "continuity",
+    "isomap_doctor",
     "kernels",
     "load",
+    "locally_linear_embedding",
+    "spectral_embedding",
+    "trustworthiness",
 ]
 
 # Rows may also be a SciPy CSR matrix or a table of pandas, polars or pyarrow, none of which are required to be installed.
@@ -255,4 +266,210 @@ class Whitening(_Fitted):
     def fit(self, X: _Rows, y: object = None, sample_weight: ArrayLike | None = None) -> Self: ...
     def inverse_transform(self, X: _Rows) -> _Array: ...
 
-def load(path: str | PathLike[str]) -> KernelPCA | PCA | Whitening: ...
+class _Manifold(_Estimator):
+    embedding_: _Array
+    n_iter_: int
+    plan_: Plan
+    def fit(self, X: _Rows, y: object = None) -> Self: ...
+    def plan(self, X: _Rows) -> Plan: ...
+
+class _ScaledDistances:
+    eigenvalues_: _Array
+    eigenvectors_: _Array
+
+class Isomap(_Manifold):
+    labels_: NDArray[np.int64]
+    component_sizes_: list[int]
+    bridges_: NDArray[np.void]
+    cut_: NDArray[np.void]
+    recall_: float | None
+    residual_variance_: float | None
+    negative_share_: float | None
+    trustworthiness_: float | None
+    continuity_: float | None
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        landmarks: int | str | None = None,
+        disconnected: str = "bridge",
+        cut: str | Iterable[tuple[int, int]] | None = None,
+        search: str = "auto",
+        random_state: _RandomState = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: _Progress = None,
+    ) -> None: ...
+    def fit(self, X: _Rows, y: object = None, graph: Any = None) -> Self: ...
+    def fit_transform(self, X: _Rows, y: object = None, graph: Any = None) -> _Array: ...
+    @property
+    def nbrs_(self) -> Any: ...
+    @property
+    def dist_matrix_(self) -> _Array: ...
+    @property
+    def kernel_pca_(self) -> _ScaledDistances: ...
+    def reconstruction_error(self) -> float: ...
+
+class ClassicalMDS(_Manifold):
+    eigenvalues_: _Array
+    residual_variance_: float | None
+    negative_share_: float | None
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        landmarks: int | None = None,
+        tol: float = 0,
+        random_state: _RandomState = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: _Progress = None,
+    ) -> None: ...
+    @property
+    def dissimilarity_matrix_(self) -> _Array: ...
+
+class SpectralEmbedding(_Manifold):
+    eigenvalues_: _Array
+    gamma_: float
+    n_neighbors_: int
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: str | kernels.Kernel | Callable[..., Any] = "nearest_neighbors",
+        gamma: float | None = None,
+        random_state: _RandomState = None,
+        eigen_solver: str | None = None,
+        eigen_tol: float | str = "auto",
+        n_neighbors: int | None = None,
+        n_jobs: int | None = None,
+        metric: str = "euclidean",
+        radius: float | None = None,
+        heat: float | None = None,
+        search: str = "auto",
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: _Progress = None,
+    ) -> None: ...
+    @property
+    def affinity_matrix_(self) -> Any: ...
+
+class LocallyLinearEmbedding(_Manifold):
+    eigenvalues_: _Array
+    reconstruction_error_: float
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        method: str = "standard",
+        hessian_tol: float = 1e-4,
+        modified_tol: float = 1e-12,
+        neighbors_algorithm: str = "auto",
+        random_state: _RandomState = None,
+        n_jobs: int | None = None,
+        metric: str = "euclidean",
+        search: str = "auto",
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: _Progress = None,
+    ) -> None: ...
+    @property
+    def nbrs_(self) -> Any: ...
+
+class DiffusionMap(_Manifold):
+    eigenvalues_: _Array
+    kernel_: str
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str | kernels.Kernel = "rbf",
+        gamma: float | None = None,
+        alpha: float = 1.0,
+        t: float = 1,
+        tol: float = 0,
+        random_state: _RandomState = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: _Progress = None,
+    ) -> None: ...
+
+class IsomapReport:
+    recommended_: int
+    sentence_: str
+    sweep_: list[dict[str, Any]]
+    examined_: int
+    suspects_: NDArray[np.void]
+    evidence_: list[dict[str, Any]]
+    after_cut_: Any
+    dimensions_: list[tuple[int, float]]
+    sampled_rows_: int | None
+    def __init__(self, values: dict[str, Any], sentences: list[str]) -> None: ...
+    @property
+    def cuts(self) -> list[tuple[int, int]]: ...
+
+def isomap_doctor(
+    X: _Rows,
+    n_components: int = 2,
+    *,
+    n_neighbors: int | None = None,
+    cut: bool = False,
+    metric: str = "euclidean",
+    search: str = "auto",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: _Progress = None,
+) -> IsomapReport: ...
+def trustworthiness(
+    X: _Rows, X_embedded: _Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float: ...
+def continuity(
+    X: _Rows, X_embedded: _Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float: ...
+def spectral_embedding(
+    adjacency: _Rows,
+    *,
+    n_components: int = 8,
+    eigen_solver: str | None = None,
+    random_state: _RandomState = None,
+    eigen_tol: float | str = "auto",
+    norm_laplacian: bool = True,
+    drop_first: bool = True,
+) -> _Array: ...
+def locally_linear_embedding(
+    X: _Rows,
+    *,
+    n_neighbors: int,
+    n_components: int,
+    reg: float = 1e-3,
+    eigen_solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    method: str = "standard",
+    hessian_tol: float = 1e-4,
+    modified_tol: float = 1e-12,
+    random_state: _RandomState = None,
+    n_jobs: int | None = None,
+) -> tuple[_Array, float]: ...
+def load(path: str | PathLike[str]) -> Any: ...

@@ -6,7 +6,7 @@ import json
 import warnings
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
@@ -17,7 +17,7 @@ from ._kernel_base import Kernel
 from ._kernel_choice import choose
 from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, symmetric
 from ._linear import completed, pass_on_warnings
-from ._rows import from_native, native
+from ._rows import from_native, native, owned
 
 # Relative residual that is asked for when `tol` is 0, and the smallest that makes sense.
 _TOLERANCE = 1e-6
@@ -215,17 +215,8 @@ class KernelFit(Estimator):
         """Rows, and what is compared, that nobody else changes: copied where they share memory with what was given."""
         if not self.copy_X or given is None:
             return X, rows
-        if sparse.issparse(X):
-            # Other formats were converted, which makes a copy.
-            shared = getattr(given, "format", None) == "csr" and np.may_share_memory(X.data, given.data)
-        else:
-            # A view may be of memory that belongs to a file or a subclass of arrays, and a table may hand out its own.
-            foreign = hasattr(given, "__array__") and not isinstance(given, np.ndarray)
-            shared = X is given or foreign or not X.flags.owndata
-        if not shared:
-            return X, rows
-        copied = X.copy()
-        return copied, copied if rows is X else rows
+        kept = owned(X, given)
+        return kept, kept if rows is X else rows
 
     def _saved_model(self):
         if self._model is None:

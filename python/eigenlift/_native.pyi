@@ -58,6 +58,48 @@ class PcaSettings(TypedDict):
     sketch_rows: int | None
     column_names: list[str]
 
+class ManifoldCommon(TypedDict):
+    n_components: int
+    given: str  # rows, distances, neighbors or affinities; neighbors are the parts of a CSR matrix
+    metric: str  # euclidean, manhattan, cosine, correlation
+    n_neighbors: int | None
+    radius: float | None
+    search: str  # auto, brute, tree, approximate
+    tolerance: float
+    seed: int
+    memory: int | None
+    column_names: list[str]
+
+class IsomapSettings(TypedDict):
+    common: ManifoldCommon
+    exact: bool
+    landmarks: int | None
+    disconnected: str  # bridge, separate, largest, error
+    cut_suspects: bool
+    cut_edges: list[tuple[int, int]]  # from 0
+
+class MdsSettings(TypedDict):
+    common: ManifoldCommon
+    landmarks: int | None
+
+class LaplacianSettings(TypedDict):
+    common: ManifoldCommon
+    heat: float | None  # exp(−heat·d²) between neighbours
+    kernel: str | None  # between all rows, instead of neighbours
+
+class DiffusionSettings(TypedDict):
+    common: ManifoldCommon
+    kernel: str
+    alpha: float
+    time: float
+
+class LleSettings(TypedDict):
+    common: ManifoldCommon
+    variant: str  # standard, modified, hessian, ltsa
+    ridge: float
+    hessian_zero: float
+    modified_zero: float
+
 @final
 class Model:
     """A fitted model of any method; pickles as a header and NumPy arrays."""
@@ -113,7 +155,18 @@ class Model:
         """kpca: the kernel with every number known."""
     @property
     def samples(self) -> Any:
-        """kpca: samples or landmarks as an array (or CSR parts); None when the lift needs none."""
+        """kpca, manifold methods: samples or landmarks as an array (or CSR parts); None when the lift needs none."""
+    @property
+    def facts(self) -> str:
+        """Manifold methods: what was found beside the coordinates, as JSON."""
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Manifold methods: the part of each row."""
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        """Manifold methods: of the eigenpairs."""
+    def geodesics(self) -> NDArray[np.float64] | None:
+        """Isomap: distances along the graph, a column for each row or landmark."""
     @property
     def mean(self) -> NDArray[np.float64]: ...
     @property
@@ -135,10 +188,12 @@ class Model:
     def keeping(self, k: int) -> Model:
         """pca, kpca: the first k components alone."""
     def flipped(self, which: list[bool]) -> Model:
-        """kpca: the same model with the axes named turned round."""
+        """kpca, manifold methods: the same model with the axes named turned round."""
     def scores(self) -> NDArray[np.float64]:
-        """kpca: scores of the samples, when the model holds them."""
+        """kpca, manifold methods: scores of the samples, when the model holds them."""
     def transform(self, x: Rows, threads: int, progress: Progress = None) -> Dense: ...
+    def transform_neighbors(self, x: Csr, threads: int, progress: Progress = None) -> NDArray[np.float64]:
+        """Isomap: scores of rows that are known by their neighbours, as the parts of a CSR matrix."""
     def inverse(self, scores: NDArray[np.float64], threads: int) -> NDArray[np.float64]: ...
     def certify(self, x: Rows, threads: int, progress: Progress = None) -> Model: ...
     def refine(self, x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
@@ -174,6 +229,28 @@ def fit_whitening(
     threads: int,
     progress: Progress = None,
 ) -> Model: ...
+def fit_isomap(
+    x: Rows, graph: Csr | None, settings: IsomapSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def plan_isomap(x: Rows, settings: IsomapSettings, threads: int) -> tuple[str, str]: ...
+def fit_mds(x: Rows, settings: MdsSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_mds(x: Rows, settings: MdsSettings, threads: int) -> tuple[str, str]: ...
+def fit_laplacian(x: Rows, settings: LaplacianSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_laplacian(x: Rows, settings: LaplacianSettings, threads: int) -> tuple[str, str]: ...
+def fit_diffusion(x: Rows, settings: DiffusionSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_diffusion(x: Rows, settings: DiffusionSettings, threads: int) -> tuple[str, str]: ...
+def fit_lle(x: Rows, settings: LleSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_lle(x: Rows, settings: LleSettings, threads: int) -> tuple[str, str]: ...
+def neighborhoods(
+    x: Rows, embedding: NDArray[np.float64], n_neighbors: int, metric: str, threads: int
+) -> tuple[float, float]:
+    """Trustworthiness and continuity; the metric may be precomputed."""
+
+def examine_isomap(
+    x: Rows, common: ManifoldCommon, cut: bool, threads: int, progress: Progress = None
+) -> tuple[str, list[str]]:
+    """What the doctor finds as JSON, and a sentence for each suspected edge."""
+
 def project(
     x: Rows, center: NDArray[np.float64], axes: NDArray[np.float64], threads: int, progress: Progress = None
 ) -> Dense:

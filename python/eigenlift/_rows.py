@@ -24,6 +24,18 @@ def native(X):
     return (X.indptr.astype(np.int64, copy=False), indices, X.data, X.shape[1])
 
 
+def owned(X, given):
+    """X, copied where it shares memory with what was given, so that nobody else changes it."""
+    if sparse.issparse(X):
+        # Other formats were converted, which makes a copy.
+        shared = getattr(given, "format", None) == "csr" and np.may_share_memory(X.data, given.data)
+    else:
+        # A view may be of memory that belongs to a file or a subclass of arrays, and a table may hand out its own.
+        foreign = hasattr(given, "__array__") and not isinstance(given, np.ndarray)
+        shared = X is given or foreign or not X.flags.owndata
+    return X.copy() if shared else X
+
+
 def from_native(rows):
     """The array or CSR matrix that the compiled part gave; None stays None."""
     if not isinstance(rows, tuple):

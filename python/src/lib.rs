@@ -3,9 +3,12 @@
 mod errors;
 mod fits;
 mod kernels;
+mod manifold;
 mod model;
 mod pools;
+mod quality;
 mod rows;
+mod spectral;
 mod stream;
 mod work;
 
@@ -27,7 +30,13 @@ mod _native {
         resolve_kernel,
     };
     #[pymodule_export]
+    use super::manifold::{fit_isomap, fit_mds, plan_isomap, plan_mds};
+    #[pymodule_export]
     use super::model::{Model, load};
+    #[pymodule_export]
+    use super::quality::{examine_isomap, neighborhoods};
+    #[pymodule_export]
+    use super::spectral::{fit_diffusion, fit_laplacian, fit_lle, plan_diffusion, plan_laplacian, plan_lle};
     #[pymodule_export]
     use super::stream::PcaStream;
 }

@@ -2,13 +2,14 @@
 
 use crate::errors::to_python;
 use crate::fits::{self, KernelPcaSettings};
+use crate::manifold;
 use crate::rows::{
     Rows, Scores, array_to_numbers, checked, json, matrix, numbers_to_array, samples_to_python, to_array,
 };
 use crate::work;
 use eigenlift::eigen::Certificate;
 use eigenlift::error::Error;
-use eigenlift::methods::{AnyModel, FittedKernelPca, FittedPca};
+use eigenlift::methods::{AnyModel, FittedKernelPca, FittedManifold, FittedPca};
 use eigenlift::model::{Array, Header, Lift, Route};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyAttributeError;
@@ -17,8 +18,8 @@ use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The name under which a kernel PCA keeps dense samples.
-const SAMPLES: &str = "samples";
+/// Names under which a kernel PCA and a manifold model keep dense samples.
+const SAMPLES: [&str; 2] = ["samples", "part0.samples"];
 
 /// A fitted model of any method.
 #[pyclass(frozen, module = "eigenlift._native")]
@@ -35,8 +36,13 @@ impl Model {
 
     /// A model fitted on `array`, which it goes on using if its lift is by samples.
     pub(crate) fn with_samples(model: AnyModel, array: Option<Py<PyAny>>) -> Self {
-        let uses = matches!(&model, AnyModel::KernelPca(m)
-            if m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. }));
+        let uses = match &model {
+            AnyModel::KernelPca(m) => {
+                m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. })
+            }
+            AnyModel::Manifold(m) => manifold::samples_of(m).is_some(),
+            _ => false,
+        };
         Self { model: Arc::new(model), samples: array.filter(|_| uses) }
     }
 
@@ -52,19 +58,26 @@ impl Model {
         }
     }
 
+    fn manifold(&self) -> PyResult<&FittedManifold> {
+        match &*self.model {
+            AnyModel::Manifold(model) => Ok(model),
+            _ => Err(PyAttributeError::new_err("only manifold methods have that")),
+        }
+    }
+
     fn pca(&self) -> PyResult<&FittedPca> {
         match &*self.model {
             AnyModel::Pca(model) => Ok(model),
             AnyModel::Whitening(model) => Ok(model.pca()),
             AnyModel::KernelPca(_) => Err(PyAttributeError::new_err("kernel PCA does not have that")),
+            AnyModel::Manifold(_) => Err(PyAttributeError::new_err("manifold methods do not have that")),
         }
     }
 
-    fn certificate_of_model(&self) -> &Certificate {
+    fn certificate_of_model(&self) -> PyResult<&Certificate> {
         match &*self.model {
-            AnyModel::KernelPca(model) => model.certificate(),
-            AnyModel::Pca(model) => model.certificate(),
-            AnyModel::Whitening(model) => model.pca().certificate(),
+            AnyModel::KernelPca(model) => Ok(model.certificate()),
+            _ => Ok(self.pca()?.certificate()),
         }
     }
 }
@@ -91,7 +104,11 @@ impl Model {
             parts.push(Array::new(name.extract::<String>()?, &shape, numbers));
         }
         let model = work::brief(py, move || AnyModel::from_parts(header, parts))?;
-        Ok(Self::with_samples(model, arrays.get_item(SAMPLES)?.map(Bound::unbind)))
+        let mut samples = None;
+        for name in SAMPLES {
+            samples = samples.or(arrays.get_item(name)?.map(Bound::unbind));
+        }
+        Ok(Self::with_samples(model, samples))
     }
 
     /// Header and arrays, which make the model again.
@@ -102,7 +119,7 @@ impl Model {
         let result = self.model.with_parts(&mut |header: &Header, parts: &[Array<'_>]| {
             text = header.to_text()?;
             failed = parts.iter().try_for_each(|array| match known {
-                Some(samples) if array.name == SAMPLES => arrays.set_item(&*array.name, samples),
+                Some(samples) if SAMPLES.contains(&&*array.name) => arrays.set_item(&*array.name, samples),
                 _ => arrays.set_item(&*array.name, numbers_to_array(py, &array.numbers, &array.shape)?),
             });
             Ok(())
@@ -128,6 +145,7 @@ impl Model {
             AnyModel::KernelPca(model) => model.n_samples(),
             AnyModel::Pca(model) => model.n_samples(),
             AnyModel::Whitening(model) => model.pca().n_samples(),
+            AnyModel::Manifold(model) => model.n_samples(),
         }
     }
 
@@ -147,6 +165,7 @@ impl Model {
             AnyModel::KernelPca(model) => model.n_components(),
             AnyModel::Pca(model) => model.n_components(),
             AnyModel::Whitening(model) => model.pca().n_components(),
+            AnyModel::Manifold(model) => model.n_components(),
         }
     }
 
@@ -166,6 +185,7 @@ impl Model {
             AnyModel::KernelPca(model) => model.plan().precision.clone(),
             AnyModel::Pca(model) => model.plan().precision.clone(),
             AnyModel::Whitening(model) => model.plan().precision.clone(),
+            AnyModel::Manifold(model) => model.plan().precision.clone(),
         }
     }
 
@@ -175,6 +195,7 @@ impl Model {
             AnyModel::KernelPca(model) => json(model.plan()),
             AnyModel::Pca(model) => json(model.plan()),
             AnyModel::Whitening(model) => json(model.plan()),
+            AnyModel::Manifold(model) => json(model.plan()),
         }
     }
 
@@ -184,12 +205,13 @@ impl Model {
             AnyModel::KernelPca(model) => model.plan().to_string(),
             AnyModel::Pca(model) => model.plan().to_string(),
             AnyModel::Whitening(model) => model.plan().to_string(),
+            AnyModel::Manifold(model) => model.plan().to_string(),
         }
     }
 
     #[getter]
     fn certificate(&self) -> PyResult<String> {
-        json(self.certificate_of_model())
+        json(self.certificate_of_model()?)
     }
 
     #[getter]
@@ -198,6 +220,7 @@ impl Model {
             AnyModel::KernelPca(model) => json(&model.stats()),
             AnyModel::Pca(model) => json(&model.stats()),
             AnyModel::Whitening(model) => json(&model.pca().stats()),
+            AnyModel::Manifold(model) => json(&model.facts().stats),
         }
     }
 
@@ -210,6 +233,7 @@ impl Model {
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(match &*self.model {
             AnyModel::KernelPca(model) => vector(py, model.eigenvalues()),
+            AnyModel::Manifold(model) => vector(py, model.eigenvalues()),
             _ => vector(py, self.pca()?.eigenvalues()),
         })
     }
@@ -249,10 +273,34 @@ impl Model {
         if let Some(samples) = &self.samples {
             return Ok(Some(samples.clone_ref(py)));
         }
+        if let AnyModel::Manifold(model) = &*self.model {
+            return manifold::samples_of(model).map(|samples| samples_to_python(py, samples)).transpose();
+        }
         match &self.kernel_pca()?.projection().lift {
             Lift::Kernel { samples, .. } => samples_to_python(py, samples).map(Some),
             _ => Ok(None),
         }
+    }
+
+    #[getter]
+    fn facts(&self) -> PyResult<String> {
+        json(self.manifold()?.facts())
+    }
+
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(self.manifold()?.labels().into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
+    }
+
+    #[getter]
+    fn residuals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let part = self.manifold()?.parts().first();
+        Ok(vector(py, part.map_or(&[], |part| &part.residuals)))
+    }
+
+    /// Distances along the graph from every row to every landmark.
+    fn geodesics(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.manifold()?.geodesics().map(|distances| to_array(py, distances.clone())).transpose()
     }
 
     #[getter]
@@ -302,13 +350,18 @@ impl Model {
         let kept = match &*self.model {
             AnyModel::KernelPca(model) => AnyModel::KernelPca(model.clone().keeping(k)),
             AnyModel::Pca(model) => AnyModel::Pca(model.clone().keeping(k)),
-            AnyModel::Whitening(_) => return Err(PyAttributeError::new_err("whitening does not have that")),
+            _ => return Err(PyAttributeError::new_err("only pca and kernel PCA have that")),
         };
         Ok(self.replaced(py, kept))
     }
 
     /// The same model with the axes named turned round.
     fn flipped(&self, py: Python<'_>, which: Vec<bool>) -> PyResult<Self> {
+        if let AnyModel::Manifold(model) = &*self.model {
+            return Ok(
+                self.replaced(py, AnyModel::Manifold(Box::new(FittedManifold::clone(model).flipped(&which))))
+            );
+        }
         let model = self.kernel_pca()?.clone();
         let turned = work::brief(py, move || Ok(model.flipped(&which)))?;
         Ok(self.replaced(py, AnyModel::KernelPca(turned)))
@@ -316,7 +369,10 @@ impl Model {
 
     /// Scores of the samples.
     fn scores(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        to_array(py, checked(self.kernel_pca()?.scores())?)
+        match &*self.model {
+            AnyModel::Manifold(model) => to_array(py, model.scores().clone()),
+            _ => to_array(py, checked(self.kernel_pca()?.scores())?),
+        }
     }
 
     /// Scores of rows.
@@ -334,6 +390,18 @@ impl Model {
             Ok(Scores::new(scores, single))
         })?;
         scores.into_python(py)
+    }
+
+    /// Scores of rows that are known by their neighbours among the samples.
+    #[pyo3(signature = (x, threads, progress=None))]
+    fn transform_neighbors(
+        &self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        to_array(py, manifold::transform_neighbors(py, self.model.clone(), &x, (threads, progress))?)
     }
 
     /// Rows from scores.

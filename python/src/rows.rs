@@ -3,6 +3,7 @@
 use crate::errors::to_python;
 use eigenlift::data::{AnyPoints, AnySamples, Csr, Points, Samples, SharedBuffer};
 use eigenlift::error::Result;
+use eigenlift::graph::Neighbors;
 use eigenlift::matrix::Matrix;
 use eigenlift::model::Numbers;
 use eigenlift::real::Real;
@@ -89,6 +90,22 @@ impl Rows<'_> {
             Self::F32(form) => AnySamples::F32(form.samples()?),
             Self::F64(form) => AnySamples::F64(form.samples()?),
         })
+    }
+
+    /// The rows of a CSR matrix as lists of neighbours with their distances; an entry that is zero is a distance of zero.
+    pub(crate) fn neighbors(&self) -> PyResult<Neighbors> {
+        fn lists<T: Element + Real>(form: &Form<'_, T>) -> PyResult<Neighbors> {
+            let Form::Sparse { offsets, columns, values, n_cols } = form else {
+                return Err(PyTypeError::new_err("lists of neighbours are the parts of a CSR matrix"));
+            };
+            let distances = values.as_slice()?.iter().map(|value| value.f64()).collect();
+            Neighbors::new(offsets.clone(), columns.as_slice()?.to_vec(), distances, *n_cols)
+                .map_err(to_python)
+        }
+        match self {
+            Self::F32(form) => lists(form),
+            Self::F64(form) => lists(form),
+        }
     }
 
     /// Whether they are in single precision.

@@ -12,6 +12,7 @@ import os, sys, threading, time
 import numpy as np
 import eigenlift
 from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening
+from eigenlift import ClassicalMDS, DiffusionMap, Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 def cloud(n, d=6, seed=0):
     return np.random.RandomState(seed).randn(n, d) * np.linspace(2, 0.5, d)
@@ -56,6 +57,12 @@ def fits():
         Whitening(),
         Nystroem(n_components=40, random_state=0),
         RBFSampler(n_components=40, random_state=0),
+        Isomap(n_neighbors=8),
+        Isomap(n_neighbors=8, landmarks=50),
+        ClassicalMDS(2),
+        SpectralEmbedding(2, n_neighbors=9),
+        LocallyLinearEmbedding(n_neighbors=9),
+        DiffusionMap(2),
     ]
 
 fitted = [each.fit(X) for each in fits()]
@@ -278,6 +285,25 @@ again = KernelPCA(2, kernel="rbf").fit(small)
 from sklearn import decomposition
 theirs = decomposition.KernelPCA(2, kernel="rbf").fit(small)
 assert np.abs(again.transform(small) - theirs.transform(small)).max() < 1e-9
+""",
+        limit=100,
+    )
+
+
+@posix
+def test_ctrl_c_in_manifold_methods():
+    run(
+        INTERRUPTED
+        + """
+X = cloud(10_000, 50)
+isomap = Isomap(n_neighbors=10, landmarks="exact")
+interrupted(lambda: isomap.fit(X), after=2)
+assert not hasattr(isomap, "embedding_")
+interrupted(lambda: DiffusionMap(20).fit(X))
+interrupted(lambda: eigenlift.isomap_doctor(X))
+fitted = Isomap(n_neighbors=5).fit(X[:1000])
+interrupted(lambda: [fitted.transform(X) for _ in range(50)])
+assert Isomap().fit_transform(cloud(100)).shape == (100, 2)
 """,
         limit=100,
     )

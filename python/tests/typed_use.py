@@ -2,7 +2,20 @@
 
 import eigenlift
 import numpy as np
-from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening, kernels
+from eigenlift import (
+    PCA,
+    ClassicalMDS,
+    DiffusionMap,
+    IncrementalPCA,
+    Isomap,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    Nystroem,
+    RBFSampler,
+    SpectralEmbedding,
+    Whitening,
+    kernels,
+)
 from numpy.typing import NDArray
 
 
@@ -19,6 +32,21 @@ def scores(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
         white.inverse_transform(white.transform(rows)),
         Nystroem(kernel="rbf", gamma=0.5, n_components=3).fit_transform(rows),
         RBFSampler(gamma="scale", n_components=3).fit_transform(rows),
+    ]
+
+
+def coordinates(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
+    isomap: Isomap = Isomap(n_neighbors=8, landmarks=100, disconnected="error").fit(rows)
+    report: eigenlift.IsomapReport = eigenlift.isomap_doctor(rows, n_neighbors=8, cut=True)
+    share: float = eigenlift.trustworthiness(rows, isomap.embedding_) + eigenlift.continuity(rows, isomap.embedding_)
+    return [
+        isomap.transform(rows) * share,
+        Isomap(cut=report.cuts, n_neighbors=report.recommended_).fit_transform(rows),
+        ClassicalMDS(2, metric="manhattan").fit(rows).dissimilarity_matrix_,
+        SpectralEmbedding(2, affinity=kernels.RBF(gamma=0.5)).fit_transform(rows),
+        LocallyLinearEmbedding(method="ltsa").fit(rows).transform(rows),
+        DiffusionMap(2, gamma=0.5, t=2).fit_transform(rows),
+        eigenlift.locally_linear_embedding(rows, n_neighbors=5, n_components=2)[0],
     ]
 
 

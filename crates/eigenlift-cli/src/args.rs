@@ -3,12 +3,18 @@
 mod examples;
 mod kernel;
 mod linear;
+mod manifold;
+mod methods;
 
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
 pub(crate) use linear::{
     ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
     WhitenArgs,
 };
+pub(crate) use manifold::{
+    DiffusionArgs, DoctorIsomapArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice,
+};
+pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
 
 use crate::values::{self, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -23,7 +29,7 @@ const MOST_THREADS: i64 = 1024;
 /// Positions stand among the arguments, whatever heading the flags around them have.
 const NO_HEADING: Option<&'static str> = None;
 
-/// Kernel PCA, PCA and whitening that fit the memory there is and say how far their numbers can be trusted.
+/// Kernel PCA, PCA, whitening and manifolds that fit the memory there is and say how far their numbers can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "eigenlift", version, after_help = examples::TOP, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -69,6 +75,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         method: ChooseMethod,
     },
+    /// Pitfalls of a method on data, found and explained
+    #[command(after_help = examples::DOCTOR)]
+    Doctor {
+        #[command(subcommand)]
+        question: DoctorQuestion,
+    },
     /// One exact pass: bounds for every component of a model
     #[command(after_help = examples::CERTIFY)]
     Certify(CertifyArgs),
@@ -97,39 +109,6 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum FitMethod {
-    /// Kernel PCA
-    #[command(after_help = examples::FIT_KPCA)]
-    Kpca(FitArgs),
-    /// Principal component analysis
-    #[command(after_help = examples::FIT_PCA)]
-    Pca(FitPcaArgs),
-    /// Whitening: coordinates without correlation, of variance 1
-    #[command(after_help = examples::FIT_WHITEN)]
-    Whiten(FitWhitenArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PlanMethod {
-    /// Kernel PCA
-    #[command(after_help = examples::PLAN)]
-    Kpca(PlanArgs),
-    /// Principal component analysis
-    #[command(after_help = examples::PLAN_PCA)]
-    Pca(PlanPcaArgs),
-    /// Whitening
-    #[command(after_help = examples::PLAN_WHITEN)]
-    Whiten(PlanWhitenArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ChooseMethod {
-    /// Principal component analysis
-    #[command(after_help = examples::CHOOSE_PCA)]
-    Pca(ChoosePcaArgs),
 }
 
 /// Which table, and how it is read.
@@ -277,7 +256,7 @@ pub(crate) struct FitOutputArgs {
     pub(crate) model: Option<PathBuf>,
     /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two coordinates, scree=FILE for the
     /// spectrum, contours=FILE for components over the plane (kpca of two data columns), choice=FILE for the rules (pca
-    /// -k auto), whitening=FILE for before and after (whiten)
+    /// -k auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle)
     #[arg(long, value_name = "FILE", value_parser = values::plot)]
     pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use crate::words::{Words, indented, timed};
 use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
 use eigenlift::progress::Watch;
-use eigenlift_io::Target;
+use eigenlift_io::{Target, TextColumn};
 use std::path::Path;
 
 /// Rows of a table read in pieces that a picture shows.
@@ -70,7 +70,9 @@ impl Job<'_> {
         outputs::check_names(carried, self.method.name(), self.method.most_outputs(data))?;
         let plots: Vec<PlotKind> = self.output.plot.iter().map(|plot| plot.kind).collect();
         self.method.check(data, &plots)?;
-        warn_of_lost_text(self.output.out.as_deref(), carried, self.words());
+        let carried: Vec<String> =
+            carried.iter().cloned().chain(self.method.labels().map(String::from)).collect();
+        warn_of_lost_text(self.output.out.as_deref(), &carried, self.words());
         warn_of_lost_text(self.loadings, &["column".into()], self.words());
         Ok(())
     }
@@ -101,10 +103,16 @@ impl Job<'_> {
             Ok((model, scores?, Seconds { read: input.seconds, fit, project, ..Seconds::default() }))
         })?;
         self.say(&*model);
-        let shown = Shown { scores: &scores, target: input.carried.target.as_ref() };
+        let labels = model.labels();
+        let shown = Shown { scores: &scores, target: input.carried.target.as_ref().or(labels.as_ref()) };
         let mut files = self.write_model(&*model, &shown, &mut seconds)?;
         if let Some(out) = self.scores_output() {
             let names = score_names(self.method.name(), scores.n_cols());
+            input.carried.text.extend(labels.map(|Target { name, values, .. }| TextColumn {
+                name,
+                position: usize::MAX,
+                values,
+            }));
             let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
             written?;
             seconds.write += took;

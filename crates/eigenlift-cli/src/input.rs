@@ -354,7 +354,7 @@ pub(crate) fn column_places(
 }
 
 /// Whether all names are of the kind given to columns without a header: x1, x2, …
-fn numbered(names: &[String]) -> bool {
+pub(crate) fn numbered(names: &[String]) -> bool {
     names.iter().all(|name| name.strip_prefix('x').is_some_and(|n| n.parse::<u32>().is_ok()))
 }
 

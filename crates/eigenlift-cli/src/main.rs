@@ -7,6 +7,7 @@ mod certify;
 mod choose;
 mod data;
 mod demo;
+mod doctor;
 mod exit;
 mod fit;
 mod input;
@@ -25,12 +26,12 @@ mod transform;
 mod values;
 mod words;
 
-use args::{ChooseMethod, Cli, Command, FitMethod, PlanMethod};
+use args::{ChooseMethod, Cli, Command, FitMethod, FitOutputArgs, InputArgs, PlanMethod, SpeechArgs};
 use clap::Parser;
 use exit::Failure;
 use fit::Job;
 use interrupt::Session;
-use method::{KernelPcaSettings, PcaSettings, WhitenSettings};
+use method::{KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -51,6 +52,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Denoise(args) => apply::run_denoise(args, session),
         Command::Score(args) => apply::run_score(args, session),
         Command::Choose { method: ChooseMethod::Pca(args) } => choose::run(args, session),
+        Command::Doctor { question } => doctor::run(question, session),
         Command::Certify(args) => certify::run_certify(args, session),
         Command::Refine(args) => certify::run_refine(args, session),
         Command::Inspect(args) => inspect::run(args),
@@ -74,7 +76,31 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
             let how = (&args.settings.linear.machine, args.speech);
             plan::run(&WhitenSettings(&args.settings), &args.input, how, session)
         }
+        PlanMethod::Isomap(args) => {
+            plan_manifold(ManifoldSettings::Isomap(&args.settings), &args.input, args.speech, session)
+        }
+        PlanMethod::Mds(args) => {
+            plan_manifold(ManifoldSettings::Mds(&args.settings), &args.input, args.speech, session)
+        }
+        PlanMethod::Laplacian(args) => {
+            plan_manifold(ManifoldSettings::Laplacian(&args.settings), &args.input, args.speech, session)
+        }
+        PlanMethod::Diffusion(args) => {
+            plan_manifold(ManifoldSettings::Diffusion(&args.settings), &args.input, args.speech, session)
+        }
+        PlanMethod::Lle(args) => {
+            plan_manifold(ManifoldSettings::Lle(&args.settings), &args.input, args.speech, session)
+        }
     }
+}
+
+fn plan_manifold(
+    method: ManifoldSettings<'_>,
+    input: &InputArgs,
+    speech: SpeechArgs,
+    session: &Session,
+) -> Result<(), Failure> {
+    plan::run(&method, input, (&method.common().machine, speech), session)
 }
 
 fn run_fit(method: &FitMethod, session: &Session) -> Result<(), Failure> {
@@ -106,5 +132,30 @@ fn run_fit(method: &FitMethod, session: &Session) -> Result<(), Failure> {
             session,
         }
         .run(),
+        FitMethod::Isomap(args) => {
+            fit_manifold(ManifoldSettings::Isomap(&args.settings), &args.input, &args.output, session)
+        }
+        FitMethod::Mds(args) => {
+            fit_manifold(ManifoldSettings::Mds(&args.settings), &args.input, &args.output, session)
+        }
+        FitMethod::Laplacian(args) => {
+            fit_manifold(ManifoldSettings::Laplacian(&args.settings), &args.input, &args.output, session)
+        }
+        FitMethod::Diffusion(args) => {
+            fit_manifold(ManifoldSettings::Diffusion(&args.settings), &args.input, &args.output, session)
+        }
+        FitMethod::Lle(args) => {
+            fit_manifold(ManifoldSettings::Lle(&args.settings), &args.input, &args.output, session)
+        }
     }
+}
+
+fn fit_manifold(
+    method: ManifoldSettings<'_>,
+    input: &InputArgs,
+    output: &FitOutputArgs,
+    session: &Session,
+) -> Result<(), Failure> {
+    let machine = &method.common().machine;
+    Job { method: &method, input, machine, output, loadings: None, session }.run()
 }

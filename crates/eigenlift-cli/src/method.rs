@@ -1,10 +1,12 @@
 //! Methods as the command line sees them: settings that fit, and models that are told, drawn and written.
 
 mod kpca;
+mod manifold;
 mod pca;
 mod whiten;
 
 pub(crate) use kpca::KernelPcaSettings;
+pub(crate) use manifold::ManifoldSettings;
 pub(crate) use pca::PcaSettings;
 pub(crate) use whiten::WhitenSettings;
 
@@ -21,7 +23,7 @@ use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::Watch;
-use eigenlift_io::is_sparse;
+use eigenlift_io::{Target, is_sparse};
 use eigenlift_plot::Figure;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -66,6 +68,10 @@ pub(crate) trait Method {
     }
     /// Most numbers that can come out for a row of the table.
     fn most_outputs(&self, data: &DataAccount) -> usize;
+    /// Name of the column that it puts in front of the scores, see [`Model::labels`].
+    fn labels(&self) -> Option<&'static str> {
+        None
+    }
     /// Refuses what can be refused once the table is known.
     fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure>;
     /// What fit would do.
@@ -87,6 +93,14 @@ pub(crate) trait Model {
     /// Scores of the rows it was fitted on; what else these tell is kept for the account.
     fn scores(&mut self, rows: &Rows, watch: &Watch) -> Result<Matrix<f64>, Failure> {
         Ok(self.fitted().project(rows.samples.points(), watch)?)
+    }
+    /// A column in front of the scores that the fit itself found, one label for each row.
+    fn labels(&self) -> Option<Target> {
+        None
+    }
+    /// Whether distances between scores stand for distances between rows, so that a picture must not stretch them.
+    fn keeps_distances(&self) -> bool {
+        false
     }
     /// What was decided and why.
     fn plan(&self) -> String;
@@ -159,6 +173,7 @@ pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
         AnyModel::KernelPca(model) => Box::new(model),
         AnyModel::Pca(model) => Box::new(pca::Told::of(model)),
         AnyModel::Whitening(model) => Box::new(whiten::Told::of(*model)),
+        AnyModel::Manifold(model) => Box::new(manifold::Told::of(*model)),
     }
 }
 

@@ -50,14 +50,31 @@ pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) ->
     } else {
         ((1..=x.len()).map(|row| row as f64).collect(), "row".to_string())
     };
+    let (x_label, equal_aspect) = (label(0), model.keeps_distances() && scores.n_cols() > 1);
+    colored(target, |color| {
+        Ok(scatter(&Scatter {
+            x: &x,
+            y: &y,
+            color,
+            title,
+            x_label: &x_label,
+            y_label: &y_label,
+            equal_aspect,
+        })?)
+    })
+}
+
+/// A picture whose points have the colours of a target: numbers, classes or none.
+pub(crate) fn colored(
+    target: Option<&Target>,
+    draw: impl FnOnce(Color<'_>) -> Result<Figure, Failure>,
+) -> Result<Figure, Failure> {
     let numbers = target.and_then(continuous);
-    let color = match (&numbers, target) {
+    draw(match (&numbers, target) {
         (Some(values), Some(target)) => Color::Values { name: &target.name, values },
         (None, Some(target)) => Color::Classes(&target.values),
         _ => Color::None,
-    };
-    let (x_label, equal_aspect) = (label(0), false);
-    Ok(scatter(&Scatter { x: &x, y: &y, color, title, x_label: &x_label, y_label: &y_label, equal_aspect })?)
+    })
 }
 
 /// The numbers of a target that is not a class: not whole, or of many different values.

@@ -81,6 +81,22 @@ pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number above 0.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a number above 0 is required".into()),
+    }
+}
+
+/// A number.
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() => Ok(x),
+        _ => Err("a number is required".into()),
+    }
+}
+
 /// A tolerance.
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -146,15 +162,21 @@ pub(crate) enum PlotKind {
     Choice,
     /// The data before and after whitening.
     Whitening,
+    /// The graph of neighbours.
+    Graph,
+    /// What becomes of the graph with more neighbours.
+    Doctor,
 }
 
 impl PlotKind {
-    const ALL: [(&'static str, PlotKind); 5] = [
+    const ALL: [(&'static str, PlotKind); 7] = [
         ("scatter", Self::Scatter),
         ("scree", Self::Scree),
         ("contours", Self::Contours),
         ("choice", Self::Choice),
         ("whitening", Self::Whitening),
+        ("graph", Self::Graph),
+        ("doctor", Self::Doctor),
     ];
 
     /// What the picture is called on the command line and in accounts.
@@ -181,6 +203,14 @@ pub(crate) fn plot(text: &str) -> Result<PlotRequest, String> {
 pub(crate) fn choice_plot(text: &str) -> Result<PlotRequest, String> {
     match plot_or(PlotKind::Choice, text) {
         Ok(request) if request.kind != PlotKind::Choice => Err("the only picture here is choice=FILE".into()),
+        other => other,
+    }
+}
+
+/// `FILE` or `doctor=FILE`.
+pub(crate) fn doctor_plot(text: &str) -> Result<PlotRequest, String> {
+    match plot_or(PlotKind::Doctor, text) {
+        Ok(request) if request.kind != PlotKind::Doctor => Err("the only picture here is doctor=FILE".into()),
         other => other,
     }
 }

@@ -250,9 +250,9 @@ fn models_that_cannot_do_what_is_asked() {
             (
                 "inverse iris.safetensors pcascores.csv",
                 3,
-                "a kernel PCA model; the way back from scores to rows is known for pca and whiten",
+                "a model of the method kpca; the way back from scores to rows is known for pca and whiten",
             ),
-            ("denoise iris.safetensors iris.csv", 3, "a kernel PCA model; the way back"),
+            ("denoise iris.safetensors iris.csv", 3, "a model of the method kpca; the way back"),
             (
                 "score iris.safetensors iris.csv",
                 3,

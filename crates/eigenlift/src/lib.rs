@@ -35,5 +35,7 @@ pub mod gram;
 pub mod engine;
 pub mod low_rank;
 pub mod eigen;
+pub mod graph;
 pub mod model;
+pub mod quality;
 pub mod methods;

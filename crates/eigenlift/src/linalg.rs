@@ -1,7 +1,9 @@
-//! Dense linear algebra. The only file that names faer's decompositions and calls the matrix product.
+//! Linear algebra. The only file, with those below it, that names faer's decompositions and calls the matrix product.
 //!
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
+
+pub(crate) mod sparse;
 
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};

@@ -1,5 +1,9 @@
 //! What an eigensolver sees: products with blocks of vectors, and nothing of where the matrix lives.
 
+mod sparse;
+
+pub use sparse::SparseSymmetric;
+
 use crate::error::Result;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::progress::Watch;

@@ -35,6 +35,12 @@ pub(crate) enum Purpose {
     Shuffles = 51,
     /// Folds of rows and columns.
     Folds = 52,
+    /// Rows on which the recall of an approximate search is measured.
+    Recall = 60,
+    /// Planes that split rows for a start of an approximate search.
+    Forest = 61,
+    /// Vertices from which paths are counted for the flow over edges.
+    FlowSources = 62,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

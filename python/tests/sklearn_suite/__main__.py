@@ -1,6 +1,6 @@
 """Runs scikit-learn's own tests with eigenlift's classes in place of scikit-learn's.
 
-python python/tests/sklearn_suite                      all four files
+python python/tests/sklearn_suite                      all files
 python python/tests/sklearn_suite -k whiten --tb=long  further arguments go to pytest
 python python/tests/sklearn_suite sklearn.decomposition.tests.test_pca    one file
 """

@@ -1,11 +1,12 @@
 """A pytest plugin that puts eigenlift's classes where scikit-learn's tests look for scikit-learn's.
 
-Before any test module is imported, the names in `sklearn.decomposition` and `sklearn.kernel_approximation` are given to
-our classes. The run fails when a test module has another class than ours, when a test in the list of excluded ones
+Before any test module is imported, the names in `sklearn.decomposition`, `sklearn.kernel_approximation` and
+`sklearn.manifold` are given to our classes and functions. The run fails when a test module has another class than ours, when a test in the list of excluded ones
 passes or is skipped, and when that list names a test that does not exist.
 """
 
 import collections
+import functools
 
 import eigenlift
 import numpy as np
@@ -13,18 +14,34 @@ import pytest
 import sklearn
 import sklearn.decomposition
 import sklearn.kernel_approximation
+import sklearn.manifold
 from sklearn_suite_excluded import EXCLUDED
 
-# Test modules, and the names of our classes that each must have.
+# Test modules, and the names of our classes and functions that each must have.
 MODULES = {
     "sklearn.decomposition.tests.test_kernel_pca": ("KernelPCA", "PCA"),
     "sklearn.decomposition.tests.test_pca": ("PCA",),
     "sklearn.decomposition.tests.test_incremental_pca": ("IncrementalPCA", "PCA"),
     "sklearn.tests.test_kernel_approximation": ("Nystroem", "RBFSampler"),
+    "sklearn.manifold.tests.test_isomap": ("manifold.Isomap",),
+    "sklearn.manifold.tests.test_classical_mds": ("ClassicalMDS", "PCA"),
+    "sklearn.manifold.tests.test_spectral_embedding": ("SpectralEmbedding", "spectral_embedding"),
+    "sklearn.manifold.tests.test_locally_linear": (
+        "manifold.LocallyLinearEmbedding",
+        "manifold.locally_linear_embedding",
+    ),
 }
 REPLACED = {
     sklearn.decomposition: ("IncrementalPCA", "KernelPCA", "PCA"),
     sklearn.kernel_approximation: ("Nystroem", "RBFSampler"),
+    sklearn.manifold: (
+        "ClassicalMDS",
+        "Isomap",
+        "LocallyLinearEmbedding",
+        "SpectralEmbedding",
+        "locally_linear_embedding",
+        "spectral_embedding",
+    ),
 }
 _EXCLUSION = pytest.StashKey[str]()
 
@@ -54,8 +71,9 @@ def classes_not_replaced(modules):
     wrong = []
     for module in modules:
         for name in MODULES[module.__name__]:
-            found = getattr(module, name, None)
-            if found is not getattr(eigenlift, name) or not found.__module__.startswith("eigenlift"):
+            # A name such as manifold.Isomap is looked up as the tests do.
+            found = functools.reduce(lambda owner, part: getattr(owner, part, None), name.split("."), module)
+            if found is not getattr(eigenlift, name.split(".")[-1]) or not found.__module__.startswith("eigenlift"):
                 wrong.append(f"{module.__name__}.{name} is {found}")
     return wrong
 

@@ -28,6 +28,7 @@ Examples:
   eigenlift data iris --out iris.csv
   eigenlift data rings --rows 200 --noise 0.05 --seed 7 \\
       --out rings.parquet
+  eigenlift data swiss-roll --rows 600 --out roll.csv
   eigenlift data worked-example";
 
 pub(super) const PLAN: &str = "\
@@ -41,6 +42,7 @@ Examples:
   eigenlift fit kpca iris.csv --target species --out scores.csv
   eigenlift fit pca iris.csv --target species -k auto --out scores.csv
   eigenlift fit whiten iris.csv --target species --out white.csv
+  eigenlift fit isomap roll.csv --target t --out flat.csv --plot flat.svg
   eigenlift fit kpca --help";
 
 pub(super) const FIT_KPCA: &str = "\
@@ -87,6 +89,105 @@ Examples:
       --out white.csv --model zca.safetensors --plot whitening=white.svg
   eigenlift fit whiten digits.csv --target digit --method pca-cor \\
       --ridge 0.01 -k 20 --out white.npy";
+
+pub(super) const FIT_ISOMAP: &str = "\
+Scores are called isomap1, isomap2, ... Rows are joined to their neighbours, distances are those of shortest paths along this \
+graph, and the coordinates keep them. A graph in several pieces is joined by its shortest bridges with a warning that names \
+them; --disconnected separate embeds each piece and puts the column component in front of the scores. In tables of edges and in \
+the account rows are counted from 1. 'doctor isomap' says how many neighbours to take.
+
+Examples:
+  eigenlift fit isomap roll.csv --target t --neighbors 8 --out flat.csv \\
+      --model isomap.safetensors --plot flat.svg --plot graph=graph.svg
+  eigenlift transform isomap.safetensors roll.csv --target t \\
+      --out placed.csv
+  eigenlift fit isomap digits.csv --target digit --landmarks 100 -k 3 \\
+      --out digits.npy --json
+  eigenlift fit isomap moons.csv --target class --neighbors 5 \\
+      --disconnected separate --out apart.csv
+  eigenlift fit isomap roll.csv --target t --cut --disconnected error \\
+      | head -3";
+
+pub(super) const FIT_MDS: &str = "\
+Scores are called mds1, mds2, ... With Euclidean distances they are those of PCA. With --metric precomputed DATA is the \
+matrix of distances between all rows.
+
+Examples:
+  eigenlift fit mds iris.csv --target species --metric manhattan \\
+      --out mds.csv --plot mds.svg --plot scree=scree.svg
+  eigenlift kernel distance worked.csv --kernel linear \\
+      --out distances.npy
+  eigenlift fit mds distances.npy --metric precomputed --out places.csv";
+
+pub(super) const FIT_LAPLACIAN: &str = "\
+Scores are called laplacian1, laplacian2, ... Rows that are alike lie close together: neighbours all alike, by --heat the more \
+the nearer, or all rows by a kernel.
+
+Examples:
+  eigenlift fit laplacian moons.csv --target class --neighbors 12 \\
+      --out laplacian.csv --plot laplacian.svg
+  eigenlift fit laplacian roll.csv --target t --heat 0.1 --json
+  eigenlift fit laplacian iris.csv --target species \\
+      --kernel 'rbf(gamma=1)' | head -3";
+
+pub(super) const FIT_DIFFUSION: &str = "\
+Scores are called diffusion1, diffusion2, ... Their distances say how hard it is to come from one row to another by random steps.
+
+Examples:
+  eigenlift fit diffusion iris.csv --target species --out diffusion.csv \\
+      --plot diffusion.svg
+  eigenlift fit diffusion moons.csv --target class \\
+      --kernel 'rbf(gamma=20)' --alpha 0.5 --time 4 | head -3";
+
+pub(super) const FIT_LLE: &str = "\
+Scores are called lle1, lle2, ... Each row is described by its neighbours, and the coordinates keep these descriptions.
+
+Examples:
+  eigenlift fit lle roll.csv --target t --neighbors 12 --out lle.csv \\
+      --model lle.safetensors --plot lle.svg
+  eigenlift fit lle roll.csv --target t --variant modified \\
+      --neighbors 12 | head -3";
+
+pub(super) const PLAN_ISOMAP: &str = "\
+Examples:
+  eigenlift plan isomap digits.csv --target digit
+  eigenlift plan isomap digits.csv --target digit --memory 20MB --json";
+
+pub(super) const PLAN_MDS: &str = "\
+Examples:
+  eigenlift plan mds digits.csv --target digit --landmarks 500";
+
+pub(super) const PLAN_LAPLACIAN: &str = "\
+Examples:
+  eigenlift plan laplacian digits.csv --target digit --neighbors 20";
+
+pub(super) const PLAN_DIFFUSION: &str = "\
+Examples:
+  eigenlift plan diffusion digits.csv --target digit --memory 16MB";
+
+pub(super) const PLAN_LLE: &str = "\
+Examples:
+  eigenlift plan lle digits.csv --target digit --variant ltsa --json";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  eigenlift doctor isomap roll.csv --target t
+  eigenlift doctor kernel iris.csv --target species --kernel 'rbf(sigma=1)'";
+
+pub(super) const DOCTOR_ISOMAP: &str = "\
+Tries numbers of neighbours: with too few the graph falls into pieces, with too many short circuits join what is far apart, and \
+the mean distance along the graph drops. Edges that carry many shortest paths and whose ends are far apart without them are \
+listed with the evidence. The answer goes to standard output; in it and in the table of edges rows are counted from 1.
+
+Examples:
+  eigenlift doctor isomap roll.csv --target t
+  eigenlift doctor isomap roll.csv --target t --neighbors 20 --cut \\
+      --edges suspects.csv --plot doctor.svg
+  eigenlift doctor isomap roll.csv --target t --json";
+
+pub(super) const DOCTOR_KERNEL: &str = "\
+Examples:
+  eigenlift doctor kernel iris.csv --target species --kernel 'rbf(sigma=1)'";
 
 pub(super) const PLAN_PCA: &str = "\
 Examples:

@@ -6,6 +6,7 @@ mod dense;
 mod krylov;
 mod orthonormal;
 mod rayleigh_ritz;
+mod smallest;
 mod spectrum;
 
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
@@ -15,6 +16,7 @@ pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
+pub use smallest::{Smallest, SmallestOptions, SmallestRoute, smallest};
 pub(crate) use spectrum::{Convergence, descending};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};
 

@@ -1,5 +1,6 @@
 //! Models of any method, as a file holds them.
 
+use super::manifold::{FittedManifold, ManifoldKind, saved as manifold_saved};
 use super::pca::saved::{self as pca_saved, PCA, WHITEN};
 use super::saved::KERNEL_PCA;
 use super::{FittedKernelPca, FittedPca, FittedWhitening};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// What every fitted model can do.
 pub trait Fitted: Send + Sync {
-    /// The method's name, which is also that of its scores: `kpca`, `pca`, `whiten`.
+    /// The method's name, which is also that of its scores, such as `kpca`.
     fn method(&self) -> &'static str;
     /// Numbers that a row must have.
     fn n_features(&self) -> usize;
@@ -87,11 +88,7 @@ impl Fitted for FittedKernelPca {
     }
 
     fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
-        Err(Error::model(
-            "a kernel PCA model",
-            "the way back from scores to rows is known for pca and whiten",
-            "Use a model of one of these methods",
-        ))
+        Err(no_way_back(KERNEL_PCA))
     }
 
     fn write(&self, path: &Path) -> Result<()> {
@@ -149,16 +146,69 @@ macro_rules! linear {
 linear!(FittedPca, PCA, n_components);
 linear!(FittedWhitening, WHITEN, n_outputs);
 
+impl Fitted for FittedManifold {
+    fn method(&self) -> &'static str {
+        self.kind().name()
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_components()
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.column_names()
+    }
+
+    fn warnings(&self) -> &[String] {
+        self.warnings()
+    }
+
+    fn engine(&self) -> &Arc<dyn Engine> {
+        self.engine_of_model()
+    }
+
+    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.transform_on(engine, x, watch)
+    }
+
+    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
+        Err(no_way_back(self.kind().name()))
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        self.save(path)
+    }
+}
+
+fn no_way_back(method: &str) -> Error {
+    Error::model(
+        format!("a model of the method {method}"),
+        "the way back from scores to rows is known for pca and whiten",
+        "Use a model of one of these methods",
+    )
+}
+
 fn build(file: &mut ModelReader<'_>) -> Result<AnyModel> {
     match file.header().method.as_str() {
         PCA => pca_saved::build(file).map(AnyModel::Pca),
         WHITEN => pca_saved::build_whitening(file).map(|model| AnyModel::Whitening(Box::new(model))),
         KERNEL_PCA => FittedKernelPca::from_reader(file).map(AnyModel::KernelPca),
-        other => Err(Error::model(
-            format!("a model of the method {}", shown(other)),
-            format!("this version knows {KERNEL_PCA}, {PCA} and {WHITEN}"),
-            "Use a version of eigenlift that knows the method",
-        )),
+        other if ManifoldKind::ALL.iter().any(|kind| kind.name() == other) => {
+            manifold_saved::build(file).map(|model| AnyModel::Manifold(Box::new(model)))
+        }
+        other => {
+            let mut known = vec![KERNEL_PCA, PCA, WHITEN];
+            known.extend(ManifoldKind::ALL.map(ManifoldKind::name));
+            Err(Error::model(
+                format!("a model of the method {}", shown(other)),
+                format!("this version knows {}", known.join(", ")),
+                "Use a version of eigenlift that knows the method",
+            ))
+        }
     }
 }
 
@@ -171,6 +221,8 @@ pub enum AnyModel {
     Pca(FittedPca),
     /// `whiten`.
     Whitening(Box<FittedWhitening>),
+    /// `isomap`, `mds`, `laplacian`, `diffusion` and `lle`.
+    Manifold(Box<FittedManifold>),
 }
 
 impl AnyModel {
@@ -191,6 +243,7 @@ impl AnyModel {
             Self::KernelPca(model) => then(&model.header()?, &model.arrays()),
             Self::Pca(model) => model.with_file(None, then),
             Self::Whitening(model) => model.pca().with_file(Some(model), then),
+            Self::Manifold(model) => model.with_file(then),
         }
     }
 
@@ -208,6 +261,7 @@ impl AnyModel {
             Self::KernelPca(model) => model,
             Self::Pca(model) => model,
             Self::Whitening(model) => &**model,
+            Self::Manifold(model) => &**model,
         }
     }
 
@@ -217,6 +271,7 @@ impl AnyModel {
             Self::KernelPca(model) => Self::KernelPca(model.with_engine(engine)),
             Self::Pca(model) => Self::Pca(model.with_engine(engine)),
             Self::Whitening(model) => Self::Whitening(Box::new(model.with_engine(engine))),
+            Self::Manifold(model) => Self::Manifold(Box::new(model.with_engine(engine))),
         }
     }
 }

@@ -103,7 +103,7 @@ impl FittedKernelPca {
     fn similarity(&self) -> Similarity {
         match &self.projection.lift {
             Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => Similarity::Kernel(kernel.clone()),
-            Lift::Precomputed { .. } | Lift::Rows { .. } => Similarity::Precomputed,
+            Lift::Precomputed { .. } | Lift::Rows { .. } | Lift::Manifold(_) => Similarity::Precomputed,
         }
     }
 

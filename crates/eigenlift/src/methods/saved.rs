@@ -118,7 +118,9 @@ impl FittedKernelPca {
     pub(super) fn header(&self) -> Result<Header> {
         let lift = &self.projection.lift;
         let kernel = match lift {
-            Lift::Precomputed { .. } | Lift::Rows { .. } => KernelSpec::Precomputed.to_string(),
+            Lift::Precomputed { .. } | Lift::Rows { .. } | Lift::Manifold(_) => {
+                KernelSpec::Precomputed.to_string()
+            }
             Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => match kernel.spec() {
                 Some(spec) => spec.to_string(),
                 None => {
@@ -161,7 +163,9 @@ impl FittedKernelPca {
         let Projection { lift, coefficients, offset } = &self.projection;
         let bounds = self.certificate.intervals.iter().flat_map(|i| [i.low, i.high]).collect();
         let mut arrays = match lift {
-            Lift::Precomputed { .. } | Lift::Features { .. } | Lift::Rows { .. } => Vec::new(),
+            Lift::Precomputed { .. } | Lift::Features { .. } | Lift::Rows { .. } | Lift::Manifold(_) => {
+                Vec::new()
+            }
             Lift::Kernel { samples: AnySamples::F32(x), .. } => sample_arrays(x.points(), Numbers::F32),
             Lift::Kernel { samples: AnySamples::F64(x), .. } => sample_arrays(x.points(), Numbers::F64),
         };

@@ -1,16 +1,22 @@
 //! What a fit leaves behind: the projection y(x) = lift(x)ᵀA − c, the plan it came from, and the file that holds both.
 
+mod barycentric;
 mod file;
+mod manifold;
 mod plan;
+
+pub(crate) use barycentric::barycentric_weights;
 
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
 pub(crate) use file::{ModelReader, Number, save, shown, write};
+pub use manifold::{ManifoldLift, NeighborWeights};
 pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Route, Solver};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::graph::Neighbors;
 use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::low_rank::FeatureMap;
@@ -47,6 +53,8 @@ pub enum Lift {
         /// Number of samples.
         n_samples: usize,
     },
+    /// By neighbours or distances.
+    Manifold(Box<ManifoldLift>),
 }
 
 impl Lift {
@@ -57,6 +65,7 @@ impl Lift {
             Self::Features { map, .. } => map.n_features(),
             Self::Rows { center } => center.len(),
             Self::Precomputed { n_samples } => *n_samples,
+            Self::Manifold(lift) => lift.n_features(),
         }
     }
 }
@@ -93,6 +102,30 @@ impl Projection {
         result.map(|()| out)
     }
 
+    /// Scores of rows that are known by their neighbours among the samples.
+    ///
+    /// # Errors
+    /// When the lift is not by neighbours, or a row has none.
+    pub fn project_neighbors(
+        &self,
+        engine: &dyn Engine,
+        neighbors: &Neighbors,
+        watch: &Watch,
+    ) -> Result<Matrix<f64>> {
+        let Lift::Manifold(lift) = &self.lift else {
+            return Err(Error::data("lists of neighbours", "this model projects rows", "Give rows"));
+        };
+        let mut out = Matrix::zeros(neighbors.n_rows(), self.coefficients.n_cols());
+        let mut result = Ok(());
+        engine.run(&mut || {
+            let into = out.view_mut();
+            result = lift
+                .neighbors_times((neighbors, None, 0), &self.coefficients, into, watch)
+                .and_then(|()| self.subtract_offset(&mut out));
+        });
+        result.map(|()| out)
+    }
+
     fn project_into(
         &self,
         engine: &dyn Engine,
@@ -122,6 +155,7 @@ impl Projection {
                 x.check()?;
                 self.combine_pieces(x, out, watch, |piece| Ok(piece.to_dense::<f64>()))?;
             }
+            Lift::Manifold(lift) => lift.times(engine, x, &self.coefficients, out, watch)?,
         }
         self.subtract_offset(out)
     }

@@ -1,0 +1,81 @@
+//! Which method a command is about.
+
+use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
+use super::{
+    ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, KernelArgs, PlanArgs, PlanPcaArgs,
+    PlanWhitenArgs, examples,
+};
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FitMethod {
+    /// Kernel PCA
+    #[command(after_help = examples::FIT_KPCA)]
+    Kpca(FitArgs),
+    /// Principal component analysis
+    #[command(after_help = examples::FIT_PCA)]
+    Pca(FitPcaArgs),
+    /// Whitening: coordinates without correlation, of variance 1
+    #[command(after_help = examples::FIT_WHITEN)]
+    Whiten(FitWhitenArgs),
+    /// Isomap: keeps distances along a graph of neighbours
+    #[command(after_help = examples::FIT_ISOMAP)]
+    Isomap(FitWith<IsomapArgs>),
+    /// Classical multidimensional scaling: keeps distances
+    #[command(after_help = examples::FIT_MDS)]
+    Mds(FitWith<MdsArgs>),
+    /// Laplacian eigenmaps: rows that are alike lie close together
+    #[command(after_help = examples::FIT_LAPLACIAN)]
+    Laplacian(FitWith<LaplacianArgs>),
+    /// Diffusion maps: keeps where random walks lead
+    #[command(after_help = examples::FIT_DIFFUSION)]
+    Diffusion(FitWith<DiffusionArgs>),
+    /// Locally linear embedding and its variants
+    #[command(after_help = examples::FIT_LLE)]
+    Lle(FitWith<LleArgs>),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanMethod {
+    /// Kernel PCA
+    #[command(after_help = examples::PLAN)]
+    Kpca(PlanArgs),
+    /// Principal component analysis
+    #[command(after_help = examples::PLAN_PCA)]
+    Pca(PlanPcaArgs),
+    /// Whitening
+    #[command(after_help = examples::PLAN_WHITEN)]
+    Whiten(PlanWhitenArgs),
+    /// Isomap
+    #[command(after_help = examples::PLAN_ISOMAP)]
+    Isomap(PlanWith<IsomapArgs>),
+    /// Classical multidimensional scaling
+    #[command(after_help = examples::PLAN_MDS)]
+    Mds(PlanWith<MdsArgs>),
+    /// Laplacian eigenmaps
+    #[command(after_help = examples::PLAN_LAPLACIAN)]
+    Laplacian(PlanWith<LaplacianArgs>),
+    /// Diffusion maps
+    #[command(after_help = examples::PLAN_DIFFUSION)]
+    Diffusion(PlanWith<DiffusionArgs>),
+    /// Locally linear embedding and its variants
+    #[command(after_help = examples::PLAN_LLE)]
+    Lle(PlanWith<LleArgs>),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChooseMethod {
+    /// Principal component analysis
+    #[command(after_help = examples::CHOOSE_PCA)]
+    Pca(ChoosePcaArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DoctorQuestion {
+    /// How many neighbours, and which edges of their graph look like short circuits
+    #[command(after_help = examples::DOCTOR_ISOMAP)]
+    Isomap(DoctorIsomapArgs),
+    /// Is a kernel symmetric and positive semi-definite on this data, as 'kernel check' says
+    #[command(after_help = examples::DOCTOR_KERNEL)]
+    Kernel(KernelArgs),
+}

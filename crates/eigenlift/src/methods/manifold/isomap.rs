@@ -1,0 +1,448 @@
+//! Isomap: distances along a graph of neighbours, kept by classical scaling.
+
+use super::connect::{Connected, Cut, Disconnected, connect};
+use super::embedding::{Coordinates, NegativeShare, Wanted, embed_all, embed_landmarks};
+use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
+use super::plan::{ManifoldPlan, Way, graph_bytes};
+use super::settings::{Common, Given, common_settings, neighborhood_settings};
+use crate::data::AnySamples;
+use crate::eigen::{SolveStats, basis_columns};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::graph::{
+    Graph, NeighborSearch, Neighbors, Reach, Space, all_distances, distances_from, spread_sources,
+};
+use crate::matrix::Matrix;
+use crate::model::{Lift, ManifoldLift, Projection};
+use crate::quality::{neighborhoods, residual_variance};
+use crate::random::{Purpose, Stream};
+
+/// Up to so many rows every row is a source when that fits.
+const EXACT_ROWS: usize = 10_000;
+/// Rows on which the embedding is judged by exact distances.
+const JUDGED_ROWS: usize = 32;
+/// Rows whose neighbourhoods are compared.
+const COMPARED_ROWS: usize = 256;
+/// Size of the neighbourhoods compared.
+const COMPARED_NEIGHBORS: usize = 10;
+
+/// Which rows are sources of shortest paths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sources {
+    /// By the plan.
+    Auto,
+    /// Every row.
+    All,
+    /// So many landmarks.
+    Landmarks(usize),
+}
+
+/// Isomap, (G2)–(G12): rows are joined to their neighbours, distances are those of shortest paths, and coordinates keep them.
+///
+/// Every row is a source of paths while that fits (n² numbers); otherwise some landmarks are, and nothing of size n² exists.
+///
+/// ```
+/// use eigenlift::{data, methods::Isomap};
+/// let roll = data::synthetic("swiss-roll", Some(500), None, 0)?;
+/// let model = Isomap::new(2).neighbors(8).fit(roll.samples.clone())?;
+/// assert_eq!(model.scores().n_cols(), 2);
+/// // The rows again, as if they were new.
+/// let again = model.transform(roll.samples.points())?;
+/// assert!((again[(7, 0)] - model.scores()[(7, 0)]).abs() < 1e-6);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Isomap {
+    pub(super) common: Common,
+    sources: Sources,
+    disconnected: Disconnected,
+    cut: Cut,
+}
+
+common_settings!(Isomap);
+neighborhood_settings!(Isomap);
+
+impl Isomap {
+    /// So many coordinates.
+    pub fn new(n_components: usize) -> Self {
+        Self {
+            common: Common::new(n_components),
+            sources: Sources::Auto,
+            disconnected: Disconnected::Bridge,
+            cut: Cut::Nothing,
+        }
+    }
+
+    /// Every row is a source of paths, whatever their number.
+    pub fn exact(mut self) -> Self {
+        self.sources = Sources::All;
+        self
+    }
+
+    /// So many landmarks are sources of paths.
+    pub fn landmarks(mut self, count: usize) -> Self {
+        self.sources = Sources::Landmarks(count);
+        self
+    }
+
+    /// What becomes of a graph with several components.
+    pub fn disconnected(mut self, choice: Disconnected) -> Self {
+        self.disconnected = choice;
+        self
+    }
+
+    /// Edges to take out of the graph first.
+    pub fn cut(mut self, cut: Cut) -> Self {
+        self.cut = cut;
+        self
+    }
+
+    /// Embeds rows.
+    ///
+    /// # Errors
+    /// When settings or rows cannot be used, the work does not fit the memory allowed, or it is cancelled.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Rows(x.into()))
+    }
+
+    /// Embeds rows that are known by the distances between all of them.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit`]; when the matrix is not square, symmetric and not negative.
+    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Distances(distances.into()))
+    }
+
+    /// Embeds rows that are known by lists of neighbours, one for each row.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit`].
+    pub fn fit_neighbors(&self, neighbors: Neighbors) -> Result<FittedManifold> {
+        self.fit_given(Given::Neighbors(neighbors))
+    }
+
+    /// Embeds the vertices of a graph. New rows can be placed when the rows behind the vertices are given.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit`].
+    pub fn fit_graph(&self, graph: Graph, rows: Option<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Graph(graph, rows))
+    }
+
+    /// What [`Isomap::fit`] would do.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    }
+
+    /// What [`Isomap::fit_distances`] would do.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit_distances`], as far as they can be known in advance.
+    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    }
+
+    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(given)?;
+        self.common.reach.check()?;
+        if let (Reach::Nearest(k), Given::Rows(_) | Given::Distances(_)) = (self.common.reach, given)
+            && k >= given.n_samples()
+        {
+            return Err(Error::setting(
+                format!("{k} neighbours of {} rows", given.n_samples()),
+                format!("each row has {} others", given.n_samples() - 1),
+                "Ask for fewer neighbours",
+            ));
+        }
+        ManifoldPlan::new((ManifoldKind::Isomap, true), &self.common, given, engine, |allowed| {
+            self.way(given.n_samples(), allowed)
+        })
+    }
+
+    /// Every row a source, or landmarks.
+    fn way(&self, n: usize, allowed: u64) -> Way {
+        let k = self.common.n_components;
+        let graph = graph_bytes(n, Some(self.common.reach));
+        let wide = n as u128;
+        let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256) + graph;
+        let usual = 200.max(20 * k).min(n);
+        let landmark_bytes = |count: usize| {
+            let count = count as u128;
+            8 * wide * (count + 3 * k as u128 + JUDGED_ROWS as u128) + 8 * 6 * count * count + 2 * graph
+        };
+        let fits = exact_bytes <= u128::from(allowed);
+        let exact = |reason: String| Way {
+            n_landmarks: None,
+            route: "exact: shortest paths from every row, n² distances".into(),
+            bytes: exact_bytes,
+            reasons: vec![reason],
+            otherwise: "Use landmarks, allow more memory, or embed fewer rows",
+        };
+        let landmarks = |count: usize, reason: String| Way {
+            n_landmarks: Some(count),
+            route: format!("landmarks: shortest paths from {count} of {n} rows, never n²"),
+            bytes: landmark_bytes(count),
+            reasons: vec![reason],
+            otherwise: "Use fewer landmarks, or allow more memory",
+        };
+        match self.sources {
+            Sources::All => exact("exact was asked for".into()),
+            Sources::Landmarks(count) if count < n => {
+                landmarks(count.max(k + 1), format!("{count} landmarks were asked for"))
+            }
+            Sources::Landmarks(_) => exact("there are no more rows than landmarks asked for".into()),
+            Sources::Auto if n <= EXACT_ROWS && fits => {
+                exact(format!("{n} rows are at most {EXACT_ROWS}, and n² distances fit"))
+            }
+            Sources::Auto if fits => landmarks(usual, format!("{n} rows are more than {EXACT_ROWS}")),
+            Sources::Auto => landmarks(usual, "n² distances do not fit the memory allowed".into()),
+        }
+    }
+
+    pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
+        let engine = self.common.running_engine()?;
+        let plan = self.plan_given(&given, &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || result = self.run(&given, &plan, &*engine));
+        let Run { parts, scores, facts, warnings } = result?;
+        let column_names = self.common.column_names.clone();
+        Ok(FittedManifold { parts, scores, facts, plan, warnings, column_names, engine })
+    }
+
+    fn wanted(&self) -> Wanted<'_> {
+        let Common { n_components, tolerance, seed, watch, .. } = &self.common;
+        Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
+    }
+
+    fn run(&self, given: &Given, plan: &ManifoldPlan, engine: &dyn Engine) -> Result<Run> {
+        let watch = &self.common.watch;
+        let connected = connect(given, &self.common, (self.disconnected, &self.cut), watch)?;
+        let mut run = if connected.groups.is_empty() {
+            self.whole(given, plan, &connected)?
+        } else {
+            self.by_groups(given, plan, &connected, engine)?
+        };
+        run.warnings.splice(0..0, connected.warnings);
+        run.facts.graph = Some(connected.facts);
+        let space = given.space(self.common.metric);
+        // Parts that were embedded separately lie over each other: neighbours across them mean nothing.
+        if let (1, Some(x)) = (run.parts.len(), given.rows().filter(|x| x.n_rows() > 2 * COMPARED_NEIGHBORS))
+        {
+            let most = (COMPARED_ROWS, self.common.seed);
+            let found = neighborhoods((&space, x.points()), &run.scores, COMPARED_NEIGHBORS, most, watch)?;
+            run.facts.neighborhoods = Some(found);
+        }
+        Ok(run)
+    }
+
+    /// All rows together.
+    fn whole(&self, given: &Given, plan: &ManifoldPlan, connected: &Connected) -> Result<Run> {
+        let embedded = self.embed(&connected.graph, plan.n_landmarks)?;
+        let paths = self.judge(&connected.graph, &embedded)?;
+        let k = embedded.found.scores.n_cols();
+        let mut warnings = Vec::new();
+        if k < self.common.n_components {
+            warnings.push(format!(
+                "{} components were asked for and {k} exist: the rest have no positive eigenvalue",
+                self.common.n_components
+            ));
+        }
+        let facts = self.facts(&embedded, Some(paths));
+        let (part, scores) = self.part(embedded, given.space(self.common.metric), Vec::new());
+        Ok(Run { parts: vec![part], scores, facts, warnings })
+    }
+
+    /// Each group by itself; rows outside all groups are placed as new rows are.
+    fn by_groups(
+        &self,
+        given: &Given,
+        plan: &ManifoldPlan,
+        connected: &Connected,
+        engine: &dyn Engine,
+    ) -> Result<Run> {
+        let k = self.common.n_components;
+        let (n, mut parts) = (given.n_samples(), Vec::new());
+        let mut scores = Matrix::zeros(n, k);
+        let mut facts = ManifoldFacts::default();
+        let mut seen = vec![false; n];
+        for group in &connected.groups {
+            let graph = connected.graph.among(group);
+            let few = plan.n_landmarks.filter(|count| *count < group.len());
+            let embedded = match self.embed(&graph, few) {
+                // Rows that are all the same have one place.
+                Err(Error::NoVariance { .. }) => Embedded::at_one_place(group.len()),
+                embedded => embedded?,
+            };
+            if parts.is_empty() || group.len() > n / 2 {
+                facts = self.facts(&embedded, Some(self.judge(&graph, &embedded)?));
+            }
+            let rows: Vec<u32> = group.iter().map(|row| *row as u32).collect();
+            let (part, own) = self.part(padded(embedded, k), self.own_space(given, group), rows);
+            for (at, row) in group.iter().enumerate() {
+                seen[*row] = true;
+                scores.view_mut().row_mut(*row).copy_from_slice(own.row(at));
+            }
+            parts.push(part);
+        }
+        let outside: Vec<usize> = (0..n).filter(|row| !seen[*row]).collect();
+        if let ([part], false) = (parts.as_slice(), outside.is_empty()) {
+            self.place_outside(given, part, (&outside, &mut scores), engine)?;
+        }
+        Ok(Run { parts, scores, facts, warnings: Vec::new() })
+    }
+
+    fn own_space(&self, given: &Given, group: &[usize]) -> Space {
+        match given.space(self.common.metric) {
+            Space::Rows { samples, metric } => Space::Rows { samples: samples.gather(group), metric },
+            Space::Distances { .. } => Space::Distances { n_samples: group.len() },
+            Space::Lists { .. } => Space::Lists { n_samples: group.len() },
+        }
+    }
+
+    fn place_outside(
+        &self,
+        given: &Given,
+        part: &Part,
+        (outside, scores): (&[usize], &mut Matrix<f64>),
+        engine: &dyn Engine,
+    ) -> Result<()> {
+        let Some(x) = given.rows() else {
+            return Err(Error::data(
+                format!("{} rows outside the largest component of a graph without rows", outside.len()),
+                "they are placed by distances",
+                "Give rows, join the graph yourself, or choose separate or error",
+            ));
+        };
+        let rows = x.gather(outside).points().to_dense::<f64>();
+        let rows = match given {
+            Given::Distances(_) => {
+                Matrix::from_fn(outside.len(), part.rows.len(), |i, j| rows[(i, part.rows[j] as usize)])
+            }
+            _ => rows,
+        };
+        let watch = &self.common.watch;
+        let placed = match (self.common.reach, part.space()) {
+            // Rows outside lie beyond the radius by definition: the nearest row stands for the neighbourhood.
+            (Reach::Within(_), Some(space)) => {
+                let nearest = NeighborSearch { reach: Reach::Nearest(1), ..self.common.neighbor_search() };
+                let found = nearest.of_new(space, (&rows).into(), watch)?;
+                part.projection.project_neighbors(engine, &found, watch)?
+            }
+            _ => part.projection.project(engine, (&rows).into(), watch)?,
+        };
+        for (at, row) in outside.iter().enumerate() {
+            scores.view_mut().row_mut(*row).copy_from_slice(placed.row(at));
+        }
+        Ok(())
+    }
+
+    /// Shortest paths and coordinates.
+    fn embed(&self, graph: &Graph, n_landmarks: Option<usize>) -> Result<Embedded> {
+        let (wanted, watch) = (self.wanted(), &self.common.watch);
+        if graph.n_vertices() == 1 {
+            return Ok(Embedded::at_one_place(1));
+        }
+        match n_landmarks {
+            Some(count) => {
+                let (landmarks, distances) = spread_sources(graph, count, self.common.seed, watch)?;
+                let found = embed_landmarks(&distances, &landmarks, wanted)?;
+                Ok(Embedded { found, distances, landmarks: Some(landmarks) })
+            }
+            None => {
+                let distances = all_distances(graph, watch)?;
+                let found = embed_all(&distances, wanted)?;
+                Ok(Embedded { found, distances, landmarks: None })
+            }
+        }
+    }
+
+    /// How well distances are kept, on rows that are no landmarks where there are some, (G19).
+    fn judge(&self, graph: &Graph, embedded: &Embedded) -> Result<PathQuality> {
+        let n = graph.n_vertices();
+        let mut random = Stream::new(self.common.seed, Purpose::SampleRows);
+        let (rows, distances, held_out) = match &embedded.landmarks {
+            Some(landmarks) => {
+                let taken: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
+                let free: Vec<usize> = (0..n).filter(|row| !taken.contains(row)).collect();
+                let rows: Vec<usize> =
+                    random.rows(free.len(), JUDGED_ROWS).into_iter().map(|at| free[at]).collect();
+                let distances = distances_from(graph, &rows, &self.common.watch)?;
+                (rows, distances, true)
+            }
+            None => {
+                let rows = random.rows(n, JUDGED_ROWS);
+                let distances = Matrix::from_fn(rows.len(), n, |i, j| embedded.distances[(rows[i], j)]);
+                (rows, distances, false)
+            }
+        };
+        let residual_variance = residual_variance(&rows, &distances, &embedded.found.scores);
+        Ok(PathQuality { residual_variance, n_rows: rows.len(), held_out })
+    }
+
+    fn facts(&self, embedded: &Embedded, paths: Option<PathQuality>) -> ManifoldFacts {
+        let solver = match (&embedded.landmarks, embedded.found.negative.sampled_rows) {
+            (Some(landmarks), _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
+            (None, None) => "dense, all eigenpairs".into(),
+            (None, Some(_)) => "davidson".into(),
+        };
+        ManifoldFacts {
+            negative: Some(embedded.found.negative),
+            paths,
+            solver,
+            stats: embedded.found.stats,
+            ..ManifoldFacts::default()
+        }
+    }
+
+    fn part(&self, embedded: Embedded, space: Space, rows: Vec<u32>) -> (Part, Matrix<f64>) {
+        let Embedded { found, distances, .. } = embedded;
+        let Coordinates { coefficients, offset, scores, eigenvalues, residuals, .. } = found;
+        let search = self.common.neighbor_search();
+        let lift = Lift::Manifold(Box::new(ManifoldLift::Geodesics { space, search, distances }));
+        (Part { rows, projection: Projection { lift, coefficients, offset }, eigenvalues, residuals }, scores)
+    }
+}
+
+/// What a run leaves.
+pub(super) struct Run {
+    pub(super) parts: Vec<Part>,
+    pub(super) scores: Matrix<f64>,
+    pub(super) facts: ManifoldFacts,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Coordinates with the distances they came from.
+struct Embedded {
+    found: Coordinates,
+    distances: Matrix<f64>,
+    landmarks: Option<Vec<usize>>,
+}
+
+impl Embedded {
+    /// n rows without extent.
+    fn at_one_place(n: usize) -> Self {
+        let found = Coordinates {
+            coefficients: Matrix::zeros(n, 0),
+            offset: Vec::new(),
+            scores: Matrix::zeros(n, 0),
+            eigenvalues: Vec::new(),
+            residuals: Vec::new(),
+            negative: NegativeShare { share: 0.0, sampled_rows: None },
+            stats: SolveStats::default(),
+        };
+        Self { found, distances: Matrix::zeros(n, n), landmarks: None }
+    }
+}
+
+/// With columns of zeros where a small group has fewer coordinates than asked for.
+fn padded(mut embedded: Embedded, k: usize) -> Embedded {
+    let wider =
+        |m: &Matrix<f64>| Matrix::from_fn(m.n_rows(), k, |i, j| if j < m.n_cols() { m[(i, j)] } else { 0.0 });
+    embedded.found.coefficients = wider(&embedded.found.coefficients);
+    embedded.found.scores = wider(&embedded.found.scores);
+    embedded.found.offset.resize(k, 0.0);
+    embedded
+}

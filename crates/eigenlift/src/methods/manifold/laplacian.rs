@@ -1,0 +1,371 @@
+//! Laplacian eigenmaps.
+
+use super::connect::check_lists;
+use super::diffusion::{dense_way, storage};
+use super::embedding::Wanted;
+use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
+use super::plan::{ManifoldPlan, Way, graph_bytes};
+use super::settings::{Common, Given, common_settings, neighborhood_settings};
+use super::walk::{Walk, WalkOn, walk};
+use crate::data::{AnySamples, Points};
+use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gram::{Similarity, Storage};
+use crate::graph::{Components, Edge, Graph, Neighbors, Space};
+use crate::kernel::{Kernel, KernelSpec};
+use crate::matrix::Matrix;
+use crate::model::{Lift, ManifoldLift, NeighborWeights, Projection};
+use crate::operator::SparseSymmetric;
+
+/// How alike neighbours are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Affinity {
+    /// 1 where both count each other as neighbours, ½ where one does.
+    #[default]
+    Neighbors,
+    /// The same times exp(−γd²).
+    Heat {
+        /// γ.
+        gamma: f64,
+    },
+    /// A kernel between all rows.
+    Kernel(KernelSpec),
+}
+
+/// Laplacian eigenmaps, (G13)–(G16): coordinates u/√d from the smallest eigenvalues of I − D^(−½)WD^(−½) but the first, for
+/// which rows that are alike lie close together.
+///
+/// ```
+/// use eigenlift::{data, methods::LaplacianEigenmaps};
+/// let curve = data::synthetic("s-curve", Some(300), None, 0)?.samples;
+/// let model = LaplacianEigenmaps::new(2).neighbors(8).fit(curve)?;
+/// assert!(model.eigenvalues()[0] < 1.0 && model.eigenvalues()[0] > 0.9);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LaplacianEigenmaps {
+    pub(super) common: Common,
+    affinity: Affinity,
+}
+
+common_settings!(LaplacianEigenmaps);
+neighborhood_settings!(LaplacianEigenmaps);
+
+impl LaplacianEigenmaps {
+    /// So many coordinates.
+    pub fn new(n_components: usize) -> Self {
+        Self { common: Common::new(n_components), affinity: Affinity::Neighbors }
+    }
+
+    /// How alike rows are.
+    pub fn affinity(mut self, affinity: Affinity) -> Self {
+        self.affinity = affinity;
+        self
+    }
+
+    /// Embeds rows.
+    ///
+    /// # Errors
+    /// When settings or rows cannot be used, the tolerance is not met, or the work does not fit or is cancelled.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Rows(x.into()))
+    }
+
+    /// Embeds rows that are known by the distances between all of them.
+    ///
+    /// # Errors
+    /// As [`LaplacianEigenmaps::fit`].
+    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Distances(distances.into()))
+    }
+
+    /// Embeds rows that are known by lists of neighbours.
+    ///
+    /// # Errors
+    /// As [`LaplacianEigenmaps::fit`].
+    pub fn fit_neighbors(&self, neighbors: Neighbors) -> Result<FittedManifold> {
+        self.fit_given(Given::Neighbors(neighbors))
+    }
+
+    /// Embeds rows that are known by how alike they are: n × n numbers that are not negative, dense or sparse. New rows cannot
+    /// be placed.
+    ///
+    /// # Errors
+    /// As [`LaplacianEigenmaps::fit`]; when the matrix is not square, symmetric and not negative.
+    pub fn fit_affinity(&self, affinities: impl Into<AnySamples>) -> Result<FittedManifold> {
+        let affinities = affinities.into();
+        let given = Given::Distances(affinities.clone());
+        let engine = self.common.running_engine()?;
+        let mut plan = self.plan_given(&given, &*engine)?;
+        plan.metric = "affinities given".into();
+        plan.reach = None;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || {
+            result = match sparse_entries(&affinities) {
+                Some(entries) => self.of_entries(affinities.n_rows(), &entries, &plan),
+                None => engine
+                    .gram(&Similarity::Precomputed, &affinities, Storage::Stored)
+                    .and_then(|gram| {
+                        walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted())
+                    })
+                    .map(Solved::of),
+            };
+        });
+        let space = Space::Lists { n_samples: affinities.n_rows() };
+        Ok(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)))
+    }
+
+    /// What [`LaplacianEigenmaps::fit`] would do.
+    ///
+    /// # Errors
+    /// As [`LaplacianEigenmaps::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    }
+
+    /// What [`LaplacianEigenmaps::fit_distances`] would do.
+    ///
+    /// # Errors
+    /// As [`LaplacianEigenmaps::fit_distances`], as far as they can be known in advance.
+    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    }
+
+    fn wanted(&self) -> Wanted<'_> {
+        let Common { n_components, tolerance, seed, watch, .. } = &self.common;
+        Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
+    }
+
+    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(given)?;
+        if let Affinity::Heat { gamma } = self.affinity
+            && !(gamma > 0.0 && gamma.is_finite())
+        {
+            return Err(Error::setting(
+                format!("a heat of {gamma}"),
+                "γ in exp(−γd²) must be positive",
+                "One over the squared distance of typical neighbours is a start",
+            ));
+        }
+        let n = given.n_samples();
+        let by_kernel = matches!((&self.affinity, given), (Affinity::Kernel(_), Given::Rows(_)));
+        let plan = ManifoldPlan::new(
+            (ManifoldKind::Laplacian, !by_kernel),
+            &self.common,
+            given,
+            engine,
+            |allowed| match &self.affinity {
+                Affinity::Kernel(spec) if by_kernel => {
+                    dense_way(&spec.to_string(), n, self.common.n_components, allowed)
+                }
+                _ => Way {
+                    n_landmarks: None,
+                    route: "smallest eigenvalues of the sparse Laplacian of the graph".into(),
+                    bytes: 4 * graph_bytes(n, Some(self.common.reach)),
+                    reasons: vec!["only neighbours are alike".into()],
+                    otherwise: "Allow more memory, or use fewer neighbours",
+                },
+            },
+        )?;
+        Ok(match &self.affinity {
+            Affinity::Kernel(spec) if by_kernel => ManifoldPlan { metric: format!("kernel {spec}"), ..plan },
+            _ => plan,
+        })
+    }
+
+    fn fit_given(&self, given: Given) -> Result<FittedManifold> {
+        let engine = self.common.running_engine()?;
+        let plan = self.plan_given(&given, &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        if let (Affinity::Kernel(spec), Given::Rows(x)) = (&self.affinity, &given) {
+            let kernel = Kernel::for_points(spec, x.points(), self.common.seed)?;
+            let store = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
+            engine.run(&mut || {
+                result = engine
+                    .gram(&Similarity::Kernel(kernel.clone()), x, store)
+                    .and_then(|gram| {
+                        walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted())
+                    })
+                    .map(Solved::of);
+            });
+            let samples = x.clone();
+            let lift = |weights: Vec<f64>| ManifoldLift::Steps {
+                kernel: kernel.clone(),
+                samples: samples.clone(),
+                weights,
+            };
+            return Ok(self.assemble(result?, lift, (plan, engine)));
+        }
+        engine.run(&mut || result = self.of_neighbors(&given, &plan));
+        let space = given.space(self.common.metric);
+        Ok(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)))
+    }
+
+    fn neighbor_lift(&self, space: Space) -> ManifoldLift {
+        let weights = match self.affinity {
+            Affinity::Heat { gamma } => NeighborWeights::Heat { gamma },
+            Affinity::Neighbors | Affinity::Kernel(_) => NeighborWeights::Equal,
+        };
+        ManifoldLift::Weights { space, search: self.common.neighbor_search(), weights }
+    }
+
+    /// W from lists of neighbours, half of each direction, (G13).
+    fn of_neighbors(&self, given: &Given, plan: &ManifoldPlan) -> Result<Solved> {
+        let (lists, search, recall) = match given {
+            Given::Neighbors(lists) => {
+                check_lists(lists, lists.n_rows())?;
+                (lists.clone(), None, None)
+            }
+            Given::Graph(..) => {
+                return Err(Error::data("a graph", "lists of neighbours or rows are embedded", "Give rows"));
+            }
+            Given::Rows(x) | Given::Distances(x) => {
+                let space = given.space(self.common.metric);
+                let found = self.common.neighbor_search().among(&space, x.points(), &self.common.watch)?;
+                (found.neighbors, Some(found.how), found.recall)
+            }
+        };
+        let n = lists.n_rows();
+        let alike = |distance: f64| match self.affinity {
+            Affinity::Heat { gamma } => (-gamma * distance * distance).exp(),
+            Affinity::Neighbors | Affinity::Kernel(_) => 1.0,
+        };
+        let entries: Vec<(u32, u32, f64)> = (0..n)
+            .flat_map(|i| {
+                let (samples, distances) = lists.row(i);
+                let links = samples.iter().zip(distances).filter(move |(j, _)| **j as usize != i);
+                links.map(move |(j, d)| (i as u32, *j, 0.5 * alike(*d)))
+            })
+            .collect();
+        let mut solved = self.of_entries(n, &entries, plan)?;
+        if let Some(graph) = &mut solved.graph {
+            (graph.search, graph.recall) = (search, recall);
+        }
+        Ok(solved)
+    }
+
+    /// Smallest eigenpairs of I − D^(−½)WD^(−½), W by entries of which each stands for both places, (G14).
+    fn of_entries(&self, n: usize, entries: &[(u32, u32, f64)], plan: &ManifoldPlan) -> Result<Solved> {
+        let w = SparseSymmetric::from_triplets(n, entries)?;
+        let degrees: Vec<f64> = (0..n).map(|i| w.row(i).1.iter().sum()).collect();
+        // A row that is like no other stands by itself: its row of the Laplacian is zero.
+        let roots: Vec<f64> = degrees.iter().map(|d| if *d > 0.0 { d.sqrt() } else { 1.0 }).collect();
+        let mut laplacian: Vec<(u32, u32, f64)> =
+            (0..n).filter(|i| degrees[*i] > 0.0).map(|i| (i as u32, i as u32, 1.0)).collect();
+        let mut edges = Vec::new();
+        for i in 0..n {
+            let (columns, values) = w.row(i);
+            for (j, value) in
+                columns.iter().zip(values).filter(|(j, value)| **j as usize > i && **value > 0.0)
+            {
+                laplacian.push((i as u32, *j, -value / (roots[i] * roots[*j as usize])));
+                edges.push(Edge { from: i, to: *j as usize, length: 1.0 });
+            }
+        }
+        let laplacian = SparseSymmetric::from_triplets(n, &laplacian)?;
+        let components = Components::of(&Graph::from_edges(n, &edges)?);
+        let length = degrees.iter().sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let first = Matrix::from_fn(n, 1, |i, _| degrees[i].sqrt() / length);
+        let how = SmallestOptions {
+            deflate: Some(first.view()),
+            tolerance: self.common.tolerance,
+            seed: self.common.seed,
+            memory_bytes: Some(plan.bytes_allowed),
+            watch: &self.common.watch,
+        };
+        let Smallest { pairs, route, .. } = smallest(&laplacian, self.common.n_components.min(n - 1), &how)?;
+        let mut vectors = pairs.vectors;
+        fix_signs(&mut vectors);
+        let graph = GraphFacts {
+            n_edges: edges.len(),
+            component_sizes: components.sizes().to_vec(),
+            ..GraphFacts::default()
+        };
+        Ok(Solved {
+            values: pairs.values.iter().map(|value| 1.0 - value).collect(),
+            vectors,
+            roots,
+            weights: Vec::new(),
+            residuals: pairs.residuals,
+            graph: Some(graph),
+            facts: ManifoldFacts {
+                solver: route.name().into(),
+                stats: pairs.stats,
+                ..ManifoldFacts::default()
+            },
+        })
+    }
+
+    /// y = u/√d, and A = y/μ so that P·A = y, (G16).
+    fn assemble(
+        &self,
+        solved: Solved,
+        lift: impl Fn(Vec<f64>) -> ManifoldLift,
+        (plan, engine): (ManifoldPlan, std::sync::Arc<dyn Engine>),
+    ) -> FittedManifold {
+        let Solved { values, vectors, roots, weights, residuals, graph, mut facts } = solved;
+        let k = values.len();
+        let scores = Matrix::from_fn(roots.len(), k, |i, j| vectors[(i, j)] / roots[i]);
+        let coefficients = Matrix::from_fn(roots.len(), k, |i, j| {
+            // A direction in which the walk forgets at once says nothing of new rows.
+            if values[j].abs() > 1e-8 { scores[(i, j)] / values[j] } else { 0.0 }
+        });
+        let mut warnings = Vec::new();
+        if k < self.common.n_components {
+            warnings.push(format!("{} components were asked for and {k} exist", self.common.n_components));
+        }
+        if let Some(count) = graph.as_ref().map(|g| g.component_sizes.len()).filter(|count| *count > 1) {
+            warnings.push(format!(
+                "the number of connected components of the neighbour graph is {count} > 1: {} only to tell these apart. Raise the number of neighbours",
+                match (count - 1).min(k) {
+                    1 => "the first coordinate serves".to_string(),
+                    some => format!("the first {some} coordinates serve"),
+                }
+            ));
+        }
+        facts.graph = graph;
+        let lift = Lift::Manifold(Box::new(lift(weights)));
+        let projection = Projection { lift, coefficients, offset: vec![0.0; k] };
+        let part = Part { rows: Vec::new(), projection, eigenvalues: values, residuals };
+        let column_names = self.common.column_names.clone();
+        FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine }
+    }
+}
+
+/// Eigenpairs of the walk, by whichever way.
+struct Solved {
+    values: Vec<f64>,
+    vectors: Matrix<f64>,
+    roots: Vec<f64>,
+    weights: Vec<f64>,
+    residuals: Vec<f64>,
+    graph: Option<GraphFacts>,
+    facts: ManifoldFacts,
+}
+
+impl Solved {
+    fn of(walk: Walk) -> Self {
+        let Walk { values, vectors, roots, weights, residuals, solver, stats } = walk;
+        let facts = ManifoldFacts { solver: solver.into(), stats, ..ManifoldFacts::default() };
+        Self { values, vectors, roots, weights, residuals, graph: None, facts }
+    }
+}
+
+/// The entries off the diagonal, each half, when the matrix is sparse.
+fn sparse_entries(affinities: &AnySamples) -> Option<Vec<(u32, u32, f64)>> {
+    fn entries<T: crate::real::Real>(points: Points<'_, T>) -> Option<Vec<(u32, u32, f64)>> {
+        let Points::Sparse(rows) = points else { return None };
+        let mut entries = Vec::new();
+        for i in 0..rows.n_rows() {
+            let (columns, values) = rows.row(i);
+            let others = columns.iter().zip(values).filter(|(j, _)| **j as usize != i);
+            entries.extend(others.map(|(j, value)| (i as u32, *j, 0.5 * value.f64())));
+        }
+        Some(entries)
+    }
+    match affinities {
+        AnySamples::F32(x) => entries(x.points()),
+        AnySamples::F64(x) => entries(x.points()),
+    }
+}

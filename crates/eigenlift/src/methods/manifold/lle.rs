@@ -1,0 +1,316 @@
+//! Locally linear embedding and its variants.
+
+mod local;
+
+use super::connect::check_lists;
+use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
+use super::plan::{ManifoldPlan, Way, graph_bytes};
+use super::settings::{Common, Given, common_settings, neighborhood_settings};
+use crate::data::AnySamples;
+use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::graph::{Components, Graph, Neighbors, Reach};
+use crate::matrix::Matrix;
+use crate::model::{Lift, ManifoldLift, NeighborWeights, Projection};
+use crate::operator::SparseSymmetric;
+use local::Local;
+use serde::{Deserialize, Serialize};
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
+/// What is kept of each neighbourhood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LleVariant {
+    /// The weights that give a row from its neighbours.
+    #[default]
+    Standard,
+    /// Several such weights for each row, so that neighbourhoods do not fold.
+    Modified,
+    /// Second derivatives vanish in the tangent plane.
+    Hessian,
+    /// Tangent coordinates agree.
+    Ltsa,
+}
+
+impl LleVariant {
+    const ALL: [(&'static str, LleVariant); 4] = [
+        ("standard", Self::Standard),
+        ("modified", Self::Modified),
+        ("hessian", Self::Hessian),
+        ("ltsa", Self::Ltsa),
+    ];
+
+    /// Words for all variants.
+    pub fn names() -> [&'static str; 4] {
+        Self::ALL.map(|(name, _)| name)
+    }
+}
+
+impl Display for LleVariant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(_, variant)| variant == self).map_or("", |(name, _)| name))
+    }
+}
+
+impl FromStr for LleVariant {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, variant)| *variant).ok_or_else(|| {
+            Error::setting(
+                format!("\"{text}\" as a variant of locally linear embedding"),
+                format!("known are {}", Self::names().join(", ")),
+                "Choose one of them",
+            )
+        })
+    }
+}
+
+/// Locally linear embedding, (G18): coordinates with ‖By‖² least, where BᵀB says how far coordinates are from keeping what each
+/// neighbourhood keeps. New rows get the mean of their neighbours' coordinates by the weights that give the row itself.
+///
+/// ```
+/// use eigenlift::{data, methods::LocallyLinear};
+/// let curve = data::synthetic("s-curve", Some(300), None, 0)?.samples;
+/// let model = LocallyLinear::new(2).neighbors(12).fit(curve)?;
+/// assert!(model.eigenvalues()[0] < model.eigenvalues()[1]);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LocallyLinear {
+    pub(super) common: Common,
+    variant: LleVariant,
+    ridge: f64,
+    tolerances: (f64, f64),
+}
+
+common_settings!(LocallyLinear);
+neighborhood_settings!(LocallyLinear);
+
+impl LocallyLinear {
+    /// So many coordinates.
+    pub fn new(n_components: usize) -> Self {
+        Self {
+            common: Common::new(n_components),
+            variant: LleVariant::Standard,
+            ridge: 1e-3,
+            tolerances: (1e-4, 1e-12),
+        }
+    }
+
+    /// What is kept of each neighbourhood.
+    pub fn variant(mut self, variant: LleVariant) -> Self {
+        self.variant = variant;
+        self
+    }
+
+    /// Added to the products within a neighbourhood, relative to their trace; 1e-3 when not said.
+    pub fn ridge(mut self, ridge: f64) -> Self {
+        self.ridge = ridge;
+        self
+    }
+
+    /// Below which sums of second derivatives (hessian) and differences of weights (modified) count as zero; 1e-4 and 1e-12 when
+    /// not said.
+    pub fn zero_below(mut self, hessian: f64, modified: f64) -> Self {
+        self.tolerances = (hessian, modified);
+        self
+    }
+
+    /// Embeds rows.
+    ///
+    /// Cost: n·k³ flops for the neighbourhoods, and the factor of a sparse matrix.
+    ///
+    /// # Errors
+    /// When settings or rows cannot be used, the tolerance is not met, or the work does not fit or is cancelled.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_with(x.into(), None)
+    }
+
+    /// Embeds rows whose neighbours are known.
+    ///
+    /// # Errors
+    /// As [`LocallyLinear::fit`].
+    pub fn fit_neighbors(&self, x: impl Into<AnySamples>, neighbors: Neighbors) -> Result<FittedManifold> {
+        self.fit_with(x.into(), Some(neighbors))
+    }
+
+    /// What [`LocallyLinear::fit`] would do.
+    ///
+    /// # Errors
+    /// As [`LocallyLinear::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    }
+
+    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(given)?;
+        self.check_neighborhood(given)?;
+        let n = given.n_samples();
+        let per_row = match self.common.reach {
+            Reach::Nearest(k) => k.min(n),
+            Reach::Within(_) => 32,
+        } as u128;
+        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, given, engine, |_| Way {
+            n_landmarks: None,
+            route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
+            bytes: graph_bytes(n, Some(self.common.reach)) + n as u128 * (per_row + 1).pow(2) * 40,
+            reasons: vec!["each row is tied to its neighbours alone".into()],
+            otherwise: "Allow more memory, or use fewer neighbours",
+        })
+    }
+
+    fn check_neighborhood(&self, given: &Given) -> Result<()> {
+        let Common { n_components: k, reach, .. } = self.common;
+        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
+            return Err(Error::setting(
+                format!("a ridge of {}", self.ridge),
+                "it must be positive",
+                "1e-3 is usual",
+            ));
+        }
+        let Reach::Nearest(neighbors) = reach else {
+            return Err(Error::setting(
+                "a radius",
+                "locally linear embedding takes a number of neighbours",
+                "Say how many neighbours each row has",
+            ));
+        };
+        let least = self.fewest_neighbors();
+        if neighbors < least || neighbors >= given.n_samples() {
+            return Err(Error::setting(
+                format!("{neighbors} neighbours of {} rows", given.n_samples()),
+                format!(
+                    "the {} variant with {k} components needs at least {least}, and each row has {} others",
+                    self.variant,
+                    given.n_samples() - 1
+                ),
+                "Change the number of neighbours",
+            ));
+        }
+        if k > given.n_features() {
+            return Err(Error::setting(
+                format!("{k} components of rows with {} columns", given.n_features()),
+                "neighbourhoods have no more directions than there are columns",
+                "Ask for fewer components",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Neighbours below which a neighbourhood says nothing.
+    fn fewest_neighbors(&self) -> usize {
+        let k = self.common.n_components;
+        match self.variant {
+            LleVariant::Standard => 1,
+            LleVariant::Modified => k,
+            LleVariant::Hessian => k.saturating_mul(k.saturating_add(3)) / 2 + 1,
+            // The constant and k tangent coordinates leave at least one dimension.
+            LleVariant::Ltsa => k.saturating_add(2),
+        }
+    }
+
+    fn check_lengths(&self, lists: &Neighbors) -> Result<()> {
+        let least = self.fewest_neighbors();
+        match (0..lists.n_rows()).find(|i| lists.row(*i).0.len() < least) {
+            None => Ok(()),
+            Some(i) => Err(Error::data(
+                format!("{} neighbours of row {}", lists.row(i).0.len(), i + 1),
+                format!("the {} variant needs at least {least}", self.variant),
+                "Give longer lists",
+            )),
+        }
+    }
+
+    fn fit_with(&self, x: AnySamples, neighbors: Option<Neighbors>) -> Result<FittedManifold> {
+        let given = Given::Rows(x.clone());
+        let engine = self.common.running_engine()?;
+        let plan = self.plan_given(&given, &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || result = self.run(&given, &x, neighbors.clone(), &plan));
+        let (part, scores, facts) = result?;
+        let mut warnings = Vec::new();
+        if scores.n_cols() < self.common.n_components {
+            let (asked, k) = (self.common.n_components, scores.n_cols());
+            warnings.push(format!("{asked} components were asked for and {k} exist"));
+        }
+        let graph = facts.graph.as_ref();
+        if let Some(count) = graph.map(|graph| graph.component_sizes.len()).filter(|count| *count > 1) {
+            warnings.push(format!(
+                "the number of connected components of the neighbour graph is {count} > 1: coordinates mostly tell these apart. Raise the number of neighbours"
+            ));
+        }
+        let column_names = self.common.column_names.clone();
+        Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
+    }
+
+    fn run(
+        &self,
+        given: &Given,
+        x: &AnySamples,
+        neighbors: Option<Neighbors>,
+        plan: &ManifoldPlan,
+    ) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
+        let (n, watch) = (x.n_rows(), &self.common.watch);
+        let space = given.space(self.common.metric);
+        let (lists, search, recall) = match neighbors {
+            Some(lists) => {
+                check_lists(&lists, n)?;
+                self.check_lengths(&lists)?;
+                (lists, None, None)
+            }
+            None => {
+                let found = self.common.neighbor_search().among(&space, x.points(), watch)?;
+                (found.neighbors, Some(found.how), found.recall)
+            }
+        };
+        let graph = Graph::from_neighbors(&lists);
+        let components = Components::of(&graph);
+        let n_edges = graph.n_edges();
+        drop(graph);
+        let local = Local {
+            x: x.points().to_dense::<f64>(),
+            neighbors: &lists,
+            n_components: self.common.n_components,
+            ridge: self.ridge,
+            tolerances: self.tolerances,
+        };
+        let rows = local.rows(self.variant, watch)?;
+        let matrix = SparseSymmetric::gram(n, &rows)?;
+        drop(rows);
+        let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
+        let how = SmallestOptions {
+            deflate: Some(ones.view()),
+            tolerance: self.common.tolerance,
+            seed: self.common.seed,
+            memory_bytes: Some(plan.bytes_allowed),
+            watch,
+        };
+        let Smallest { pairs, route, .. } = smallest(&matrix, self.common.n_components.min(n - 1), &how)?;
+        let mut vectors = pairs.vectors;
+        fix_signs(&mut vectors);
+        let norm = matrix.max_row_sum().max(f64::MIN_POSITIVE);
+        let graph = GraphFacts {
+            n_edges,
+            component_sizes: components.sizes().to_vec(),
+            search,
+            recall,
+            ..GraphFacts::default()
+        };
+        let facts = ManifoldFacts {
+            graph: Some(graph),
+            solver: route.name().into(),
+            stats: pairs.stats,
+            ..ManifoldFacts::default()
+        };
+        let weights = NeighborWeights::Barycentric { ridge: self.ridge };
+        let search = self.common.neighbor_search();
+        let lift = Lift::Manifold(Box::new(ManifoldLift::Weights { space, search, weights }));
+        let offset = vec![0.0; vectors.n_cols()];
+        let projection = Projection { lift, coefficients: vectors.clone(), offset };
+        let residuals = pairs.residuals.iter().map(|r| r / norm).collect();
+        Ok((Part { rows: Vec::new(), projection, eigenvalues: pairs.values, residuals }, vectors, facts))
+    }
+}

@@ -1,0 +1,216 @@
+//! Classical multidimensional scaling.
+
+use super::embedding::{Coordinates, Wanted, embed_all, embed_landmarks};
+use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
+use super::plan::{ManifoldPlan, Way};
+use super::settings::{Common, Given, common_settings};
+use crate::data::AnySamples;
+use crate::eigen::basis_columns;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::graph::{Metric, Space};
+use crate::matrix::Matrix;
+use crate::model::{Lift, ManifoldLift, Projection};
+use crate::progress::Watch;
+use crate::quality::residual_variance;
+use crate::random::{Purpose, Stream};
+use rayon::prelude::*;
+
+/// Up to so many rows all distances are used when they fit.
+const EXACT_ROWS: usize = 10_000;
+/// Rows on which the embedding is judged.
+const JUDGED_ROWS: usize = 32;
+
+/// Classical scaling: coordinates whose distances are nearest to those given, (G7), (G9). With Euclidean distances the
+/// coordinates are the scores of PCA.
+///
+/// ```
+/// use eigenlift::{data, methods::ClassicalMds};
+/// let iris = data::iris()?.samples;
+/// let model = ClassicalMds::new(2).fit(iris.clone())?;
+/// // New rows are placed by their distances to the samples.
+/// let again = model.transform(iris.points())?;
+/// assert!((again[(3, 1)] - model.scores()[(3, 1)]).abs() < 1e-9);
+/// # Ok::<(), eigenlift::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClassicalMds {
+    pub(super) common: Common,
+    landmarks: Option<usize>,
+}
+
+common_settings!(ClassicalMds);
+
+impl ClassicalMds {
+    /// So many coordinates.
+    pub fn new(n_components: usize) -> Self {
+        Self { common: Common::new(n_components), landmarks: None }
+    }
+
+    /// Scales so many rows drawn at random, and places the others by their distances to them.
+    pub fn landmarks(mut self, count: usize) -> Self {
+        self.landmarks = Some(count);
+        self
+    }
+
+    /// Embeds rows.
+    ///
+    /// # Errors
+    /// When settings or rows cannot be used, the work does not fit the memory allowed, or it is cancelled.
+    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Rows(x.into()))
+    }
+
+    /// Embeds rows that are known by the distances between all of them.
+    ///
+    /// # Errors
+    /// As [`ClassicalMds::fit`]; when the matrix is not square, symmetric and not negative.
+    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
+        self.fit_given(Given::Distances(distances.into()))
+    }
+
+    /// What [`ClassicalMds::fit`] would do.
+    ///
+    /// # Errors
+    /// As [`ClassicalMds::fit`], as far as they can be known in advance.
+    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    }
+
+    /// What [`ClassicalMds::fit_distances`] would do.
+    ///
+    /// # Errors
+    /// As [`ClassicalMds::fit_distances`], as far as they can be known in advance.
+    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    }
+
+    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(given)?;
+        ManifoldPlan::new((ManifoldKind::Mds, false), &self.common, given, engine, |allowed| {
+            self.way(given.n_samples(), allowed)
+        })
+    }
+
+    fn way(&self, n: usize, allowed: u64) -> Way {
+        let (k, wide) = (self.common.n_components, n as u128);
+        let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256);
+        let usual = 1000.max(20 * k).min(n);
+        let fits = exact_bytes <= u128::from(allowed) && n <= EXACT_ROWS;
+        let count = match self.landmarks {
+            Some(count) if count < n => Some((count.max(k + 1), format!("{count} landmarks were asked for"))),
+            None if !fits => Some((usual, format!("n² distances of {n} rows are too many"))),
+            _ => None,
+        };
+        match count {
+            Some((count, reason)) => Way {
+                n_landmarks: Some(count),
+                route: format!("landmarks: distances to {count} of {n} rows, never n²"),
+                bytes: 8 * wide * (count as u128 + 3 * k as u128) + 48 * (count as u128).pow(2),
+                reasons: vec![reason],
+                otherwise: "Use fewer landmarks, or allow more memory",
+            },
+            None => Way {
+                n_landmarks: None,
+                route: "exact: n² distances".into(),
+                bytes: exact_bytes,
+                reasons: vec![format!("n² distances of {n} rows fit")],
+                otherwise: "Use landmarks, or allow more memory",
+            },
+        }
+    }
+
+    pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
+        let engine = self.common.running_engine()?;
+        let plan = self.plan_given(&given, &*engine)?;
+        let mut result = Err(Error::Cancelled);
+        engine.run(&mut || result = self.run(&given, &plan));
+        let (part, scores, facts) = result?;
+        let k = scores.n_cols();
+        let mut warnings = Vec::new();
+        if k < self.common.n_components {
+            warnings.push(format!(
+                "{} components were asked for and {k} exist: the rest have no positive eigenvalue",
+                self.common.n_components
+            ));
+        }
+        let column_names = self.common.column_names.clone();
+        Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
+    }
+
+    fn run(&self, given: &Given, plan: &ManifoldPlan) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
+        let Common { n_components, tolerance, seed, watch, metric, .. } = &self.common;
+        let wanted = Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch };
+        let n = given.n_samples();
+        let landmarks = match plan.n_landmarks {
+            Some(count) => Stream::new(*seed, Purpose::Landmarks).rows(n, count),
+            None => (0..n).collect(),
+        };
+        let distances = distances_to(given, &landmarks, *metric, watch)?;
+        let all = plan.n_landmarks.is_none();
+        let found = if all {
+            embed_all(&distances, wanted)?
+        } else {
+            embed_landmarks(&distances, &landmarks, wanted)?
+        };
+        let rows = Stream::new(*seed, Purpose::SampleRows).rows(n, JUDGED_ROWS);
+        let judged = distances_to(given, &rows, *metric, watch)?;
+        let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
+        let paths = PathQuality {
+            residual_variance: residual_variance(&rows, &judged, &found.scores),
+            n_rows: rows.len(),
+            held_out: false,
+        };
+        let solver = match (all, found.negative.sampled_rows) {
+            (false, _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
+            (true, None) => "dense, all eigenpairs".to_string(),
+            (true, Some(_)) => "davidson".to_string(),
+        };
+        let facts = ManifoldFacts {
+            negative: Some(found.negative),
+            paths: Some(paths),
+            solver,
+            stats: found.stats,
+            ..ManifoldFacts::default()
+        };
+        let space = match given.space(*metric) {
+            Space::Rows { samples, metric } if !all => {
+                Space::Rows { samples: samples.gather(&landmarks), metric }
+            }
+            other => other,
+        };
+        let Coordinates { mut coefficients, offset, scores, eigenvalues, residuals, .. } = found;
+        if !all && matches!(space, Space::Distances { .. }) {
+            // Rows of distances hold all samples; those that are no landmarks have no say.
+            let mut spread = Matrix::zeros(n, coefficients.n_cols());
+            for (at, row) in landmarks.iter().enumerate() {
+                spread.view_mut().row_mut(*row).copy_from_slice(coefficients.row(at));
+            }
+            coefficients = spread;
+        }
+        let lift = Lift::Manifold(Box::new(ManifoldLift::Distances { space }));
+        let projection = Projection { lift, coefficients, offset };
+        Ok((Part { rows: Vec::new(), projection, eigenvalues, residuals }, scores, facts))
+    }
+}
+
+/// Distances from every row to those named, a column for each.
+fn distances_to(given: &Given, to: &[usize], metric: Metric, watch: &Watch) -> Result<Matrix<f64>> {
+    let Some(x) = given.rows() else {
+        return Err(Error::data("neighbours without rows", "scaling needs all distances", "Give rows"));
+    };
+    let mut out = Matrix::zeros(x.n_rows(), to.len());
+    let dense = x.points().to_dense::<f64>();
+    let precomputed = matches!(given, Given::Distances(_));
+    out.view_mut().row_chunks(64).into_par_iter().enumerate().try_for_each(|(piece, mut into)| {
+        watch.check()?;
+        for i in 0..into.n_rows() {
+            let own = dense.row(piece * 64 + i);
+            into.row_mut(i).iter_mut().zip(to).for_each(|(d, j)| {
+                *d = if precomputed { own[*j] } else { metric.distance(own, dense.row(*j)) };
+            });
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(out)
+}

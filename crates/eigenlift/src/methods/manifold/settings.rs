@@ -1,0 +1,305 @@
+//! What all manifold methods can be told.
+
+use crate::data::{AnySamples, Points};
+use crate::engine::{Cpu, Engine};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
+use crate::progress::Watch;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// Smallest tolerance that double precision can meet.
+const SMALLEST_TOLERANCE: f64 = 1e-12;
+
+/// Settings that manifold methods share; each method's own builder sets them.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    pub(super) n_components: usize,
+    pub(super) reach: Reach,
+    pub(super) search: Search,
+    pub(super) metric: Metric,
+    pub(super) tolerance: f64,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+    pub(super) memory_limit: Option<u64>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
+    pub(super) watch: Watch,
+    pub(super) column_names: Vec<String>,
+}
+
+impl Common {
+    pub(super) fn new(n_components: usize) -> Self {
+        Self {
+            n_components,
+            reach: Reach::Nearest(10),
+            search: Search::Auto,
+            metric: Metric::Euclidean,
+            tolerance: 1e-6,
+            seed: 0,
+            threads: 0,
+            memory_limit: None,
+            engine: None,
+            watch: Watch::default(),
+            column_names: Vec::new(),
+        }
+    }
+
+    pub(super) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
+        match &self.engine {
+            Some(engine) => Ok(engine.clone()),
+            None => Ok(Arc::new(Cpu::new(self.threads)?)),
+        }
+    }
+
+    pub(super) fn neighbor_search(&self) -> NeighborSearch {
+        NeighborSearch { reach: self.reach, how: self.search, seed: self.seed }
+    }
+
+    pub(super) fn check(&self, given: &Given) -> Result<()> {
+        let (n, d) = (given.n_samples(), given.n_features());
+        if self.n_components == 0 {
+            return Err(Error::setting(
+                "0 components",
+                "at least one is needed",
+                "Ask for 2 to draw a picture",
+            ));
+        }
+        if !(self.tolerance >= SMALLEST_TOLERANCE && self.tolerance < 1.0) {
+            return Err(Error::setting(
+                format!("a tolerance of {}", self.tolerance),
+                format!("it must lie between {SMALLEST_TOLERANCE:e} and 1"),
+                "The default is 1e-6; 1e-10 agrees with a dense solver",
+            ));
+        }
+        if n < 2 {
+            return Err(Error::data(
+                format!("{n} row(s)"),
+                "an embedding needs at least 2",
+                "Give more rows",
+            ));
+        }
+        if !self.column_names.is_empty() && self.column_names.len() != d {
+            return Err(Error::setting(
+                format!("{} column names for {d} columns", self.column_names.len()),
+                "there must be one for each column",
+                "Leave the names out or give all of them",
+            ));
+        }
+        match given {
+            Given::Rows(x) | Given::Distances(x) | Given::Graph(_, Some(x)) => x.points().check()?,
+            Given::Neighbors(_) | Given::Graph(_, None) => {}
+        }
+        if let Given::Distances(x) = given {
+            check_distances(x)?;
+        }
+        if let Given::Graph(graph, Some(x)) = given
+            && graph.n_vertices() != x.n_rows()
+        {
+            return Err(Error::data(
+                format!("a graph of {} vertices for {} rows", graph.n_vertices(), x.n_rows()),
+                "there must be one vertex for each row",
+                "Give the graph of these rows",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Square, not negative, the same across the diagonal up to rounding in the given precision.
+fn check_distances(x: &AnySamples) -> Result<()> {
+    let (n, d) = (x.n_rows(), x.n_cols());
+    if n != d {
+        return Err(Error::data(
+            format!("a matrix of {n} × {d} between rows"),
+            "it must be square",
+            "Give a number for each pair of rows",
+        ));
+    }
+    match x {
+        AnySamples::F32(x) => check_pairs(x.points(), 1e-5),
+        AnySamples::F64(x) => check_pairs(x.points(), 1e-10),
+    }
+}
+
+fn check_pairs<T: Real>(points: Points<'_, T>, allowed: f64) -> Result<()> {
+    let across = |i: usize, j: usize| match points {
+        Points::Dense(m) => m.row(j)[i].f64(),
+        Points::Sparse(m) => {
+            let (columns, values) = m.row(j);
+            columns.binary_search(&(i as u32)).map_or(0.0, |at| values[at].f64())
+        }
+    };
+    let check = |i: usize, j: usize, here: f64| {
+        if here < 0.0 {
+            return Err(Error::data(
+                format!("row {}, column {} is {here}", i + 1, j + 1),
+                "a number between two rows is not negative",
+                "Give distances, or affinities, between all rows",
+            ));
+        }
+        let there = across(i, j);
+        if (here - there).abs() > allowed * (here + there) {
+            return Err(Error::data(
+                format!("row {}, column {} is {here}, and {there} across the diagonal", i + 1, j + 1),
+                "a matrix between rows must be symmetric",
+                "Average it with its transpose if you mean that",
+            ));
+        }
+        Ok(())
+    };
+    for i in 0..points.n_rows() {
+        match points {
+            Points::Dense(m) => {
+                m.row(i)[..=i].iter().enumerate().try_for_each(|(j, here)| check(i, j, here.f64()))?;
+            }
+            Points::Sparse(m) => {
+                let (columns, values) = m.row(i);
+                columns.iter().zip(values).try_for_each(|(j, here)| check(i, *j as usize, here.f64()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is to be embedded.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    /// Rows.
+    Rows(AnySamples),
+    /// Distances between all rows.
+    Distances(AnySamples),
+    /// Lists of neighbours.
+    Neighbors(Neighbors),
+    /// A graph, perhaps with its rows.
+    Graph(Graph, Option<AnySamples>),
+}
+
+impl Given {
+    pub(super) fn n_samples(&self) -> usize {
+        match self {
+            Self::Rows(x) | Self::Distances(x) => x.n_rows(),
+            Self::Neighbors(lists) => lists.n_rows(),
+            Self::Graph(graph, _) => graph.n_vertices(),
+        }
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        match self {
+            Self::Rows(x) | Self::Distances(x) | Self::Graph(_, Some(x)) => x.n_cols(),
+            Self::Neighbors(_) | Self::Graph(_, None) => self.n_samples(),
+        }
+    }
+
+    /// Rows, or the matrix of distances, when there are any.
+    pub(super) fn rows(&self) -> Option<&AnySamples> {
+        match self {
+            Self::Rows(x) | Self::Distances(x) | Self::Graph(_, Some(x)) => Some(x),
+            Self::Neighbors(_) | Self::Graph(_, None) => None,
+        }
+    }
+
+    pub(super) fn precision(&self) -> &'static str {
+        self.rows().map_or("f64", AnySamples::precision)
+    }
+
+    /// Where neighbours of new rows are looked for.
+    pub(super) fn space(&self, metric: Metric) -> Space {
+        let n_samples = self.n_samples();
+        match self {
+            Self::Rows(x) | Self::Graph(_, Some(x)) => Space::Rows { samples: x.clone(), metric },
+            Self::Distances(_) => Space::Distances { n_samples },
+            Self::Neighbors(_) | Self::Graph(_, None) => Space::Lists { n_samples },
+        }
+    }
+
+    /// The metric in a word.
+    pub(super) fn metric_word(&self, metric: Metric) -> String {
+        match self {
+            Self::Rows(_) | Self::Graph(_, Some(_)) => metric.name().into(),
+            Self::Distances(_) => "precomputed".into(),
+            Self::Neighbors(_) | Self::Graph(_, None) => "given by neighbours".into(),
+        }
+    }
+}
+
+/// Builder methods for the settings in `common`.
+macro_rules! common_settings {
+    ($settings:ty) => {
+        impl $settings {
+            /// Distances between rows; Euclidean when not said.
+            pub fn metric(mut self, metric: $crate::graph::Metric) -> Self {
+                self.common.metric = metric;
+                self
+            }
+
+            /// Relative residual asked of an iteration; 1e-6 when not said.
+            pub fn tolerance(mut self, tolerance: f64) -> Self {
+                self.common.tolerance = tolerance;
+                self
+            }
+
+            /// Seed of every random draw.
+            pub fn seed(mut self, seed: u64) -> Self {
+                self.common.seed = seed;
+                self
+            }
+
+            /// Threads; 0 for one on each processor. Results do not depend on it.
+            pub fn threads(mut self, threads: usize) -> Self {
+                self.common.threads = threads;
+                self
+            }
+
+            /// Bytes that the work may use beside the rows.
+            pub fn memory_limit(mut self, bytes: u64) -> Self {
+                self.common.memory_limit = Some(bytes);
+                self
+            }
+
+            /// Where it runs, instead of threads of its own.
+            pub fn engine(mut self, engine: std::sync::Arc<dyn $crate::engine::Engine>) -> Self {
+                self.common.engine = Some(engine);
+                self
+            }
+
+            /// Who is told about progress, and who may stop it.
+            pub fn watch(mut self, watch: $crate::progress::Watch) -> Self {
+                self.common.watch = watch;
+                self
+            }
+
+            /// Names of the input columns, which the model keeps.
+            pub fn column_names(mut self, names: Vec<String>) -> Self {
+                self.common.column_names = names;
+                self
+            }
+        }
+    };
+}
+
+/// Builder methods for the neighbourhood in `common`.
+macro_rules! neighborhood_settings {
+    ($settings:ty) => {
+        impl $settings {
+            /// Joins each row to its k nearest neighbours; 10 when not said.
+            pub fn neighbors(mut self, k: usize) -> Self {
+                self.common.reach = $crate::graph::Reach::Nearest(k);
+                self
+            }
+
+            /// Joins rows that are no farther apart than this.
+            pub fn radius(mut self, radius: f64) -> Self {
+                self.common.reach = $crate::graph::Reach::Within(radius);
+                self
+            }
+
+            /// How neighbours are found.
+            pub fn search(mut self, search: $crate::graph::Search) -> Self {
+                self.common.search = search;
+                self
+            }
+        }
+    };
+}
+
+pub(super) use {common_settings, neighborhood_settings};

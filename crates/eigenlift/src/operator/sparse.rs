@@ -1,0 +1,290 @@
+//! Symmetric matrices of which few entries are not zero: graph Laplacians, and products BᵀB of sparse rows.
+
+use super::LinearOperator;
+use crate::error::{Error, Result};
+use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::progress::Watch;
+use rayon::prelude::*;
+
+/// Rows that one thread handles at a time.
+const PIECE_ROWS: usize = 256;
+
+/// A symmetric matrix by compressed rows, both triangles stored, columns ascending in every row.
+///
+/// Memory: 12 bytes for each stored entry and 8 for each row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseSymmetric {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl SparseSymmetric {
+    /// The n × n matrix with the entries (i, j, value). Entries for the same place are added up in their order.
+    ///
+    /// An entry away from the diagonal stands for (i, j) and (j, i) both, so an edge is given once.
+    /// Cost: memory of twice the matrix while it is built.
+    ///
+    /// # Errors
+    /// When an index is n or larger, a value is not finite, or n does not fit into 32 bits.
+    pub fn from_triplets(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self> {
+        check_size(n)?;
+        let mut counts = vec![0usize; n + 1];
+        for (at, (i, j, value)) in entries.iter().enumerate() {
+            check_entry(n, at, (*i, *j, *value))?;
+            counts[*i as usize + 1] += 1;
+            if i != j {
+                counts[*j as usize + 1] += 1;
+            }
+        }
+        (0..n).for_each(|i| counts[i + 1] += counts[i]);
+        let mut next = counts.clone();
+        let mut places = vec![(0u32, 0.0f64); counts[n]];
+        let mut put = |row: u32, column: u32, value: f64| {
+            let at = &mut next[row as usize];
+            places[*at] = (column, value);
+            *at += 1;
+        };
+        for (i, j, value) in entries {
+            put(*i, *j, *value);
+            if i != j {
+                put(*j, *i, *value);
+            }
+        }
+        let rows = (0..n).map(|i| merged(&mut places[counts[i]..counts[i + 1]])).collect::<Vec<_>>();
+        Ok(Self::from_rows(rows))
+    }
+
+    /// BᵀB for a matrix B of n columns that is given by its rows of (column, value).
+    ///
+    /// Cost: the sum of squared row lengths, in time and, until equal places are added up, memory.
+    ///
+    /// # Errors
+    /// As [`SparseSymmetric::from_triplets`].
+    pub fn gram(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<Self> {
+        let mut entries = Vec::with_capacity(rows.iter().map(|row| row.len() * (row.len() + 1) / 2).sum());
+        for row in rows {
+            for (a, (i, x)) in row.iter().enumerate() {
+                // A column named twice in a row meets itself twice: once for each order of the two.
+                let rest = row.get(a..).unwrap_or_default().iter().enumerate();
+                entries.extend(rest.map(|(after, (j, y))| {
+                    let twice = after > 0 && i == j;
+                    (*i, *j, if twice { 2.0 * x * y } else { x * y })
+                }));
+            }
+        }
+        Self::from_triplets(n, &entries)
+    }
+
+    fn from_rows(rows: Vec<Vec<(u32, f64)>>) -> Self {
+        let mut offsets = Vec::with_capacity(rows.len() + 1);
+        offsets.push(0);
+        let total = rows.iter().map(Vec::len).sum();
+        let (mut columns, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
+        for row in rows {
+            columns.extend(row.iter().map(|(column, _)| *column));
+            values.extend(row.iter().map(|(_, value)| *value));
+            offsets.push(columns.len());
+        }
+        Self { offsets, columns, values }
+    }
+
+    /// Number of rows and of columns.
+    pub fn n(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of stored entries.
+    pub fn n_stored(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Columns and values of row i.
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// Row starts, columns and values.
+    pub(crate) fn parts(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.offsets, &self.columns, &self.values)
+    }
+
+    /// Aᵢᵢ.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let entry = |i: usize| {
+            let (columns, values) = self.row(i);
+            columns.binary_search(&(i as u32)).map_or(0.0, |at| values[at])
+        };
+        (0..self.n()).map(entry).collect()
+    }
+
+    /// max Σⱼ|Aᵢⱼ|, which no |eigenvalue| exceeds (Gershgorin).
+    pub fn max_row_sum(&self) -> f64 {
+        let sum = |i: usize| self.row(i).1.iter().map(|x| x.abs()).sum::<f64>();
+        (0..self.n()).map(sum).fold(0.0, f64::max)
+    }
+
+    /// ‖A‖_F.
+    pub fn frobenius(&self) -> f64 {
+        let scale = self.values.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        if scale == 0.0 {
+            return 0.0;
+        }
+        // Numerics: squares of scaled entries neither overflow nor vanish.
+        scale * self.values.iter().map(|x| (x / scale) * (x / scale)).sum::<f64>().sqrt()
+    }
+}
+
+impl LinearOperator for SparseSymmetric {
+    fn n_rows(&self) -> usize {
+        self.n()
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n()
+    }
+
+    fn apply(&self, block: MatRef<'_, f64>, out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
+        out.row_chunks(PIECE_ROWS).into_par_iter().enumerate().try_for_each(|(piece, mut out)| {
+            watch.check()?;
+            for i in 0..out.n_rows() {
+                let target = out.row_mut(i);
+                target.fill(0.0);
+                let (columns, values) = self.row(piece * PIECE_ROWS + i);
+                for (j, value) in columns.iter().zip(values) {
+                    target.iter_mut().zip(block.row(*j as usize)).for_each(|(t, x)| *t += value * x);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn to_dense(&self, _watch: &Watch) -> Result<Matrix<f64>> {
+        let mut dense = Matrix::zeros(self.n(), self.n());
+        for i in 0..self.n() {
+            let (columns, values) = self.row(i);
+            columns.iter().zip(values).for_each(|(j, value)| dense[(i, *j as usize)] = *value);
+        }
+        Ok(dense)
+    }
+}
+
+/// The entries of a row by column, those of the same column added up in their order.
+fn merged(row: &mut [(u32, f64)]) -> Vec<(u32, f64)> {
+    row.sort_by_key(|(column, _)| *column);
+    let mut out: Vec<(u32, f64)> = Vec::with_capacity(row.len());
+    for (column, value) in row {
+        match out.last_mut() {
+            Some((last, sum)) if last == column => *sum += *value,
+            _ => out.push((*column, *value)),
+        }
+    }
+    out.shrink_to_fit();
+    out
+}
+
+fn check_size(n: usize) -> Result<()> {
+    if u32::try_from(n).is_ok() {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("a sparse matrix of {n} rows"),
+        format!("at most {} are possible", u32::MAX),
+        "Use a sample of the rows",
+    ))
+}
+
+fn check_entry(n: usize, at: usize, (i, j, value): (u32, u32, f64)) -> Result<()> {
+    if i as usize >= n || j as usize >= n {
+        return Err(Error::data(
+            format!("entry {} of a sparse matrix stands in row {}, column {}", at + 1, i + 1, j + 1),
+            format!("rows and columns go from 1 to {n}"),
+            "Look for wrong indices in the list of edges",
+        ));
+    }
+    if !value.is_finite() {
+        return Err(Error::data(
+            format!("entry {} of a sparse matrix (row {}, column {}) is {value}", at + 1, i + 1, j + 1),
+            "entries must be finite",
+            "Look for missing or infinite values in the data, or for weights that overflow",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Stream};
+
+    fn random(n: usize, count: usize) -> (Vec<(u32, u32, f64)>, Matrix<f64>) {
+        let mut stream = Stream::new(1, Purpose::Synthetic);
+        let entries: Vec<(u32, u32, f64)> =
+            (0..count).map(|_| (stream.below(n) as u32, stream.below(n) as u32, stream.gaussian())).collect();
+        let mut dense = Matrix::zeros(n, n);
+        for (i, j, value) in &entries {
+            dense[(*i as usize, *j as usize)] += value;
+            if i != j {
+                dense[(*j as usize, *i as usize)] += value;
+            }
+        }
+        (entries, dense)
+    }
+
+    #[test]
+    fn entries_are_mirrored_and_added_up_in_their_order() {
+        // 900 entries on 20 × 20 places: most places are named several times.
+        let (entries, dense) = random(20, 900);
+        let sparse = SparseSymmetric::from_triplets(20, &entries).unwrap();
+        assert_eq!(sparse.to_dense(&Watch::default()).unwrap(), dense);
+        assert_eq!(sparse.diagonal(), (0..20).map(|i| dense[(i, i)]).collect::<Vec<_>>());
+        let sums = (0..20).map(|i| dense.row(i).iter().map(|x| x.abs()).sum::<f64>());
+        assert_eq!(sparse.max_row_sum(), sums.fold(0.0, f64::max));
+        let norm = dense.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!((sparse.frobenius() - norm).abs() <= 400.0 * f64::EPSILON * norm);
+    }
+
+    #[test]
+    fn products_match_the_definition() {
+        let (entries, dense) = random(700, 4000);
+        let sparse = SparseSymmetric::from_triplets(700, &entries).unwrap();
+        let block = Matrix::from_fn(700, 3, |i, j| ((i * 3 + j) as f64).cos());
+        let mut out = Matrix::from_fn(700, 5, |_, _| 7.0);
+        sparse.apply(block.view(), out.view_mut().columns(1..4), &Watch::default()).unwrap();
+        for i in 0..700 {
+            for j in 0..3 {
+                let exact: f64 = (0..700).map(|l| dense[(i, l)] * block[(l, j)]).sum();
+                // At most 40 terms of size 4 in a row.
+                assert!((out[(i, j + 1)] - exact).abs() < 40.0 * 40.0 * 4.0 * f64::EPSILON);
+            }
+        }
+        assert_eq!((out[(0, 0)], out[(699, 4)]), (7.0, 7.0));
+    }
+
+    #[test]
+    fn gram_of_rows_is_that_of_the_dense_matrix() {
+        let rows =
+            vec![vec![(0, 1.0), (2, -2.0)], vec![(1, 3.0)], vec![(2, 0.5), (0, 4.0), (2, 0.25)], vec![]];
+        let mut dense: Matrix<f64> = Matrix::zeros(4, 3);
+        for (i, row) in rows.iter().enumerate() {
+            row.iter().for_each(|(j, x)| dense[(i, *j as usize)] += x);
+        }
+        let product =
+            Matrix::from_fn(3, 3, |a, b| (0..4).map(|i| dense[(i, a)] * dense[(i, b)]).sum::<f64>());
+        let gram = SparseSymmetric::gram(3, &rows).unwrap();
+        assert_eq!(gram.to_dense(&Watch::default()).unwrap(), product);
+    }
+
+    #[test]
+    fn wrong_entries_are_named() {
+        let message =
+            |entries: &[(u32, u32, f64)]| SparseSymmetric::from_triplets(3, entries).unwrap_err().to_string();
+        assert!(
+            message(&[(0, 0, 1.0), (1, 3, 1.0)])
+                .contains("entry 2 of a sparse matrix stands in row 2, column 4")
+        );
+        assert!(message(&[(2, 0, f64::NAN)]).contains("row 3, column 1) is NaN"));
+        assert_eq!(SparseSymmetric::from_triplets(0, &[]).unwrap().n(), 0);
+    }
+}

@@ -1,0 +1,183 @@
+"""The doctor of Isomap: which number of neighbours, which edges are short circuits, how many dimensions."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from sklearn.utils import check_array
+
+from . import _native
+from . import _parameters as parameters
+from ._account import Account
+from ._manifold import dense, edges, known_metric
+from ._progress import watching
+from ._rows import native
+from ._threads import thread_count
+
+
+class IsomapReport:
+    """What `isomap_doctor` found; `print` gives it in words.
+
+    Attributes
+    ----------
+    recommended_ : int
+        Neighbours to use.
+    sentence_ : str
+        Why, in plain words.
+    sweep_ : list of dict
+        For each number of neighbours that was tried: `n_neighbors`, `n_components` of the graph, `giant_share` of the rows in the
+        largest, `residual_variance`, `mean_geodesic`, its relative `drop` from the line before, and `n_suspects`.
+    examined_ : int
+        Neighbours of the graph that was looked at for short circuits.
+    suspects_ : ndarray with the fields from, to and length
+        Edges of that graph that look like short circuits, the most suspicious first. Give them to `Isomap(cut=...)`.
+    evidence_ : list of dict
+        For each of them `flow`, `detour`, `angle`, and a `sentence`.
+    after_cut_ : Account or None
+        The graph without them, with `cut=True`.
+    dimensions_ : list of tuple
+        Residual variance with 1, 2, … coordinates at the recommended number of neighbours.
+    sampled_rows_ : int or None
+        Rows that the sweep looked at, when these are not all.
+    """
+
+    def __init__(self, values, sentences):
+        suspects = values["suspects"]
+        self.recommended_ = values["recommended"]
+        self.sentence_ = values["sentence"]
+        self.sweep_ = values["sweep"]
+        self.examined_ = values["examined"]
+        self.suspects_ = edges([suspect["edge"] for suspect in suspects])
+        self.evidence_ = [
+            {name: suspect.get(name) for name in ("flow", "detour", "angle")} | {"sentence": sentence}
+            for suspect, sentence in zip(suspects, sentences)
+        ]
+        after = values.get("after_cut")
+        self.after_cut_ = None if after is None else Account(after)
+        self.dimensions_ = [(count, share) for count, share in values["dimension"]]
+        self.sampled_rows_ = values.get("sampled_rows")
+
+    @property
+    def cuts(self):
+        """Ends of the suspected edges, as `Isomap(cut=...)` takes them."""
+        return [(int(edge["from"]), int(edge["to"])) for edge in self.suspects_]
+
+    def __str__(self):
+        lines = ["neighbours  components  residual variance  mean distance  suspects"]
+        for row in self.sweep_:
+            shown = [
+                "-" if value is None else format(value, style)
+                for value, style in (
+                    (row["residual_variance"], ".4f"),
+                    (row["mean_geodesic"], ".4g"),
+                    (row["n_suspects"], "d"),
+                )
+            ]
+            lines.append(
+                f"{row['n_neighbors']:>10}  {row['n_components']:>10}  {shown[0]:>17}  {shown[1]:>13}  {shown[2]:>8}"
+            )
+        lines.append(self.sentence_)
+        lines += [evidence["sentence"] for evidence in self.evidence_]
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"IsomapReport(recommended_={self.recommended_}, {len(self.suspects_)} suspects in the graph of {self.examined_} neighbours)"
+
+
+class _Asked:
+    """Parameters of the function, in the form that checks of estimators take."""
+
+    def __init__(self, **parameters):
+        self.__dict__.update(parameters)
+
+
+_Asked.__name__ = "isomap_doctor"
+
+
+def isomap_doctor(
+    X,
+    n_components=2,
+    *,
+    n_neighbors=None,
+    cut=False,
+    metric="euclidean",
+    search="auto",
+    random_state=0,
+    n_jobs=None,
+    verbose=0,
+    progress=None,
+):
+    """Looks for what goes wrong with Isomap: graphs in parts, short circuits, no single right number of neighbours.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows, or distances between all of them with `metric="precomputed"`. The sweep looks at 5000 of them at most.
+    n_components : int, default=2
+        Coordinates.
+    n_neighbors : int or None, default=None
+        Looks for short circuits in the graph of so many neighbours; None takes the number that is recommended.
+    cut : bool, default=False
+        Whether to tell what changes without the edges that look like short circuits.
+    metric : {"euclidean", "manhattan", "cosine", "correlation", "precomputed"}, default="euclidean"
+        Between rows.
+    search : {"auto", "brute", "tree", "approximate"}, default="auto"
+        How neighbours are found.
+    random_state : int, default=0
+        Of what is sampled.
+    n_jobs : int or None, default=None
+        Threads; None for the environment's OMP_NUM_THREADS or all processors. Results do not depend on it.
+    verbose : int, default=0
+        Above 0, it tells how far it has come.
+    progress : callable or None, default=None
+        Called with (stage, done, total), or a class of bars such as `tqdm.tqdm`.
+
+    Returns
+    -------
+    IsomapReport
+        With `recommended_`, `sentence_`, `sweep_`, `suspects_` and more; print it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from eigenlift import Isomap, isomap_doctor
+    >>> X, _ = make_swiss_roll(600, random_state=0)
+    >>> report = isomap_doctor(X)
+    >>> isomap = Isomap(n_neighbors=report.recommended_, cut=report.cuts or None).fit(X)
+    """
+    asked = _Asked(
+        n_components=n_components,
+        n_neighbors=n_neighbors,
+        cut=cut,
+        metric=metric,
+        search=search,
+        random_state=random_state,
+        verbose=verbose,
+        progress=progress,
+    )
+    parameters.integer(asked, "n_components", 1)
+    parameters.integer(asked, "n_neighbors", 1, none=True)
+    parameters.boolean(asked, "cut")
+    parameters.choice(asked, "search", {"auto", "brute", "tree", "approximate"})
+    parameters.integer(asked, "random_state", 0)
+    given = "distances" if metric == "precomputed" else "rows"
+    if given == "rows" and known_metric(metric) is None:
+        parameters.refuse(asked, "metric", "'euclidean', 'manhattan', 'cosine', 'correlation' or 'precomputed'")
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+    common = {
+        "n_components": int(n_components),
+        "given": given,
+        "metric": known_metric(metric) or "euclidean",
+        "n_neighbors": None if n_neighbors is None else int(n_neighbors),
+        "radius": None,
+        "search": search,
+        "tolerance": 1e-6,
+        "seed": int(random_state),
+        "memory": None,
+        "column_names": [],
+    }
+    with watching(asked) as told:
+        rows = native(dense(X) if given == "distances" else X)
+        text, sentences = _native.examine_isomap(rows, common, bool(cut), thread_count(n_jobs), told)
+    return IsomapReport(json.loads(text), sentences)

@@ -1,0 +1,61 @@
+//! How well an embedding keeps what it was made from, and what stands in its way.
+
+use crate::errors::to_python;
+use crate::manifold::{Common, Given, no_lists, told};
+use crate::rows::{Rows, json, matrix};
+use crate::work;
+use eigenlift::graph::{Metric, Space};
+use eigenlift::methods::manifold::IsomapDoctor;
+use eigenlift::quality;
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+
+/// Trustworthiness and continuity. `metric` is a word, or precomputed when `x` holds distances.
+#[pyfunction]
+pub(crate) fn neighborhoods(
+    py: Python<'_>,
+    x: Rows<'_>,
+    embedding: PyReadonlyArray2<'_, f64>,
+    n_neighbors: usize,
+    metric: &str,
+    threads: usize,
+) -> PyResult<(f64, f64)> {
+    let (samples, embedding) = (x.samples()?, matrix(&embedding)?);
+    let n_samples = samples.n_rows();
+    let space = match metric {
+        "precomputed" => Space::Distances { n_samples },
+        word => Space::Rows { samples: samples.clone(), metric: word.parse::<Metric>().map_err(to_python)? },
+    };
+    let found = work::run(py, threads, None, move |_, watch| {
+        let all = (n_samples, 0);
+        quality::neighborhoods((&space, samples.points()), &embedding, n_neighbors, all, watch)
+    })?;
+    Ok((found.trustworthiness, found.continuity))
+}
+
+/// What the doctor of isomap finds: JSON, and a sentence for each suspected edge.
+#[pyfunction]
+#[pyo3(signature = (x, common, cut, threads, progress=None))]
+pub(crate) fn examine_isomap(
+    py: Python<'_>,
+    x: Rows<'_>,
+    common: Common,
+    cut: bool,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let mut doctor = told!(IsomapDoctor::new(common.n_components), common).search(common.search()?).cut(cut);
+    if let Some(k) = common.n_neighbors {
+        doctor = doctor.neighbors(k);
+    }
+    let given = common.given(&x)?;
+    let report = work::run(py, threads, progress, move |engine, watch| {
+        let doctor = doctor.engine(engine.clone()).watch(watch.clone());
+        match given {
+            Given::Rows(rows) => doctor.examine(rows),
+            Given::Distances(matrix) => doctor.examine_distances(matrix),
+            _ => Err(no_lists()),
+        }
+    })?;
+    Ok((json(&report)?, report.suspects.iter().map(|suspect| suspect.sentence()).collect()))
+}
