@@ -271,6 +271,25 @@ class Isomap(IsomapFit):
             X = self._distances(X, self._X_metric)
         return self._run(self._model.transform, native(X))
 
+    def component_of(self, X):
+        """The part of the embedding in which each new row is placed: that of its nearest row of the fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features)
+            As in `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Numbers as in `labels_`; all 0 unless components were embedded separately.
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        if self._model is None or self._given == "neighbors":
+            return np.zeros(X.shape[0], dtype=np.int64)
+        return self._run(self._model.labels_of, native(X))
+
     def _lists(self, X):
         """Neighbours of new rows among those of the fit."""
         if "_nbrs" not in self.__dict__:

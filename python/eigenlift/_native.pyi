@@ -192,6 +192,8 @@ class Model:
     def scores(self) -> NDArray[np.float64]:
         """kpca, manifold methods: scores of the samples, when the model holds them."""
     def transform(self, x: Rows, threads: int, progress: Progress = None) -> Dense: ...
+    def labels_of(self, x: Rows, threads: int, progress: Progress = None) -> NDArray[np.int64]:
+        """Manifold methods: the part in which each row is placed."""
     def transform_neighbors(self, x: Csr, threads: int, progress: Progress = None) -> NDArray[np.float64]:
         """Isomap: scores of rows that are known by their neighbours, as the parts of a CSR matrix."""
     def inverse(self, scores: NDArray[np.float64], threads: int) -> NDArray[np.float64]: ...

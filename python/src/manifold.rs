@@ -264,6 +264,20 @@ pub(crate) fn samples_of(model: &FittedManifold) -> Option<&AnySamples> {
     Some(samples).filter(|samples| part.rows.is_empty() && samples.n_rows() == model.n_samples())
 }
 
+/// The part in which each row is placed.
+pub(crate) fn labels_of(
+    py: Python<'_>,
+    model: Arc<AnyModel>,
+    x: Rows<'_>,
+    (threads, progress): (usize, Option<Py<PyAny>>),
+) -> PyResult<Vec<u32>> {
+    let samples = x.samples()?;
+    work::run(py, threads, progress, move |engine, watch| {
+        let labels = model.fitted().labels_on(&**engine, samples.points(), watch)?;
+        Ok(labels.unwrap_or_else(|| vec![0; samples.n_rows()]))
+    })
+}
+
 /// Coordinates of rows that are known by their neighbours among the samples.
 pub(crate) fn transform_neighbors(
     py: Python<'_>,

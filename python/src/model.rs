@@ -392,6 +392,19 @@ impl Model {
         scores.into_python(py)
     }
 
+    /// The part in which each row is placed.
+    #[pyo3(signature = (x, threads, progress=None))]
+    fn labels_of<'py>(
+        &self,
+        py: Python<'py>,
+        x: Rows<'py>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let labels = manifold::labels_of(py, self.model.clone(), x, (threads, progress))?;
+        Ok(labels.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
+    }
+
     /// Scores of rows that are known by their neighbours among the samples.
     #[pyo3(signature = (x, threads, progress=None))]
     fn transform_neighbors(

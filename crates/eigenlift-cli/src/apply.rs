@@ -83,7 +83,7 @@ impl<'a> Application<'a> {
         let out = outputs::table_output(output.out.as_deref(), output.speech.json);
         let (model, rows, seconds) = (&self.model, &mut self.rows, &mut self.seconds);
         session.watched(output.speech.quiet, |watch| {
-            each_piece(rows, (out, names), seconds, watch, |piece, quiet| turn(model, piece, quiet))
+            each_piece(rows, (out, names, None), seconds, watch, |piece, quiet| turn(model, piece, quiet))
         })?;
         self.rows.account.say(words);
         let file = |path: &PathBuf| Written { path: path.clone(), what: self.what };

@@ -177,7 +177,7 @@ fn text(report: &IsomapReport) -> String {
         ));
     }
     lines.push(suspects(report));
-    lines.extend(report.after_cut.as_ref().map(|after| without(report, after)));
+    lines.extend(report.after_cut.as_ref().map(without));
     lines.join("\n")
 }
 
@@ -220,11 +220,10 @@ fn suspects(report: &IsomapReport) -> String {
 }
 
 /// What changes without the suspects.
-fn without(report: &IsomapReport, after: &AfterCut) -> String {
+fn without(after: &AfterCut) -> String {
     if after.n_cut == 0 {
         return "nothing is to be cut".into();
     }
-    let before = report.sweep.iter().find(|row| row.n_neighbors == report.examined);
     let change = |name: &str, was: Option<f64>, is: Option<f64>| match (was, is) {
         (Some(was), Some(is)) => format!("{name} {was:.4} becomes {is:.4}"),
         (None, Some(is)) => format!("{name} {is:.4}"),
@@ -233,8 +232,8 @@ fn without(report: &IsomapReport, after: &AfterCut) -> String {
     format!(
         "without {}: {}, {}, {}",
         if after.n_cut == 1 { "it".into() } else { format!("these {}", counted(after.n_cut, "edge")) },
-        change("residual variance", before.and_then(|row| row.residual_variance), after.residual_variance),
-        change("mean distance", before.and_then(|row| row.mean_geodesic), after.mean_geodesic),
+        change("residual variance", after.residual_variance_before, after.residual_variance),
+        change("mean distance", after.mean_geodesic_before, after.mean_geodesic),
         match after.n_components {
             1 => "and the graph stays connected".into(),
             n => format!("and the graph has {n} components"),

@@ -6,7 +6,7 @@ mod pca;
 mod whiten;
 
 pub(crate) use kpca::KernelPcaSettings;
-pub(crate) use manifold::ManifoldSettings;
+pub(crate) use manifold::{COMPONENT, ManifoldSettings};
 pub(crate) use pca::PcaSettings;
 pub(crate) use whiten::WhitenSettings;
 

@@ -5,6 +5,7 @@ use crate::exit::Failure;
 use crate::fit::warn_of_lost_text;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
+use crate::method::COMPONENT;
 use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, score_names};
 use crate::rows::TableRows;
 use crate::saved;
@@ -14,7 +15,7 @@ use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::Watch;
-use eigenlift_io::is_sparse;
+use eigenlift_io::{TextColumn, is_sparse};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -122,6 +123,9 @@ fn project_sparse(
     });
     let scores = scores?;
     seconds.transform += took;
+    let labels =
+        session.watched(true, |watch| Ok(model.labels_on(&**model.engine(), samples.points(), watch)?))?;
+    input.carried.text.extend(labels.map(component_column));
     if let Some(out) = out {
         let names = score_names(model.method(), scores.n_cols());
         let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
@@ -141,19 +145,32 @@ pub(crate) fn project(
     watch: &Watch,
 ) -> Result<(), Failure> {
     let names = score_names(model.method(), model.n_outputs());
-    each_piece(rows, (out, names), seconds, watch, |piece, quiet| model.project(piece.into(), quiet))
+    let label = |piece: &Matrix<f64>, quiet: &Watch| model.labels_on(&**model.engine(), piece.into(), quiet);
+    let label: Option<Label<'_>> = if model.has_labels() { Some(&label) } else { None };
+    each_piece(rows, (out, names, label), seconds, watch, |piece, quiet| model.project(piece.into(), quiet))
 }
+
+/// Parts as a column, counted from 1.
+fn component_column(parts: Vec<u32>) -> TextColumn {
+    let values = parts.iter().map(|part| (part + 1).to_string()).collect();
+    TextColumn { name: COMPONENT.into(), position: usize::MAX, values }
+}
+
+/// The part of a model in which each row of a piece lies.
+pub(crate) type Label<'a> = &'a dyn Fn(&Matrix<f64>, &Watch) -> Result<Option<Vec<u32>>, Error>;
 
 /// Turns all rows into others, from where the table stands to its end, and writes them under `names`; the output appears when
 /// all are written.
 pub(crate) fn each_piece(
     rows: &mut TableRows,
-    (out, names): (Option<&Path>, Vec<String>),
+    (out, names, label): (Option<&Path>, Vec<String>, Option<Label<'_>>),
     seconds: &mut Seconds,
     watch: &Watch,
     turn: impl Fn(&Matrix<f64>, &Watch) -> Result<Matrix<f64>, Error>,
 ) -> Result<(), Failure> {
-    let carried = rows.carried_names();
+    let mut carried = rows.carried_names();
+    let at = rows.account.set_aside.len();
+    carried.splice(at..at, label.map(|_| COMPONENT.to_string()));
     let (total, quiet) = (rows.rows_if_known(), watch.silent());
     let mut writer = match out {
         Some(path) => Some(ScoreWriter::create(path, &carried, names, total)?),
@@ -164,10 +181,13 @@ pub(crate) fn each_piece(
         watch.step("projecting rows", done, total.unwrap_or(0))?;
         let (piece, took) = timed(|| rows.next_piece(rows.piece_rows()));
         seconds.read += took;
-        let Some(piece) = piece? else { break };
+        let Some(mut piece) = piece? else { break };
         let (scores, took) = timed(|| turn(&piece.rows, &quiet));
         let scores = scores.map_err(|error| from_row(error, done))?;
         seconds.transform += took;
+        if let Some(parts) = label.map(|label| label(&piece.rows, &quiet)).transpose()?.flatten() {
+            piece.carried.text.push(component_column(parts));
+        }
         if let Some(writer) = &mut writer {
             let (written, took) = timed(|| writer.append(&piece.carried, &scores));
             written?;

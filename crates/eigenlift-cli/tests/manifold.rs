@@ -128,7 +128,9 @@ fn data_in_two_pieces_are_treated_as_asked() {
     let expected: Vec<&str> = (0..50).map(|i| if i < 30 { "1" } else { "2" }).collect();
     assert_eq!(labels, expected);
     folder.say("transform a.safetensors blobs.csv --out placed.csv").ok();
-    assert_close(&folder.numbers("placed.csv"), &last(&folder.numbers("a.csv"), 2), 1e-6);
+    assert_eq!(table(&folder.read("placed.csv")).0, ["component", "isomap1", "isomap2"]);
+    assert_eq!(column(&folder, "placed.csv", "component"), expected);
+    assert_close(&folder.numbers("placed.csv"), &folder.numbers("a.csv"), 1e-6);
     let account = fit("separate --json --quiet").ok().json();
     assert_eq!(account["parts"].as_array().unwrap().len(), 2);
     assert_eq!(account["parts"][1]["n_rows"], 20);

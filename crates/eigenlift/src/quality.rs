@@ -134,11 +134,8 @@ mod tests {
     use super::*;
     use crate::data;
 
-    /// What scikit-learn 1.9.1's `trustworthiness(X[:, :4], X[:, :1], n_neighbors=5)` says of iris, and with the arguments
-    /// exchanged, which is the continuity.
     #[test]
-    fn one_column_of_a_plane_loses_neighbours() {
-        // Four points on a line against their order reversed in part: by hand.
+    fn four_points_by_hand() {
         // By data: 0 1 2 3 at 0, 1, 2.1, 3.3; embedded at 0, 3, 1, 4. With k = 1 the neighbours in the embedding are
         // 0→2, 1→3, 2→0, 3→1, whose ranks by the data are 2, 3, 3, 2; penalties 1, 2, 2, 1; 2/(4·1·4)·6 = 0.75.
         let x = Matrix::from_vec(vec![0.0, 1.0, 2.1, 3.3], 4, 1).unwrap();
@@ -146,6 +143,8 @@ mod tests {
         let space = Space::Rows { samples: x.clone().into(), metric: Metric::Euclidean };
         let found = neighborhoods((&space, (&x).into()), &y, 1, (9, 0), &Watch::default()).unwrap();
         assert_eq!(found.trustworthiness, 0.25);
+        // The neighbours by the data are 0→1, 1→0, 2→1, 3→2, whose ranks in the embedding are 2, 3, 2, 2; penalties 1, 2, 1, 1.
+        assert_eq!(found.continuity, 0.375);
         assert_eq!((found.n_rows, found.n_neighbors), (4, 1));
     }
 

@@ -176,8 +176,8 @@ Examples:
 
 pub(super) const DOCTOR_ISOMAP: &str = "\
 Tries numbers of neighbours: with too few the graph falls into pieces, with too many short circuits join what is far apart, and \
-the mean distance along the graph drops. Edges that carry many shortest paths and whose ends are far apart without them are \
-listed with the evidence. The answer goes to standard output; in it and in the table of edges rows are counted from 1.
+the mean distance along the graph drops. Edges whose ends are far apart for every path over edges that can be trusted \
+are listed with the evidence. The answer goes to standard output; in it and in the table of edges rows are counted from 1.
 
 Examples:
   eigenlift doctor isomap roll.csv --target t

@@ -28,7 +28,7 @@ use picture::{Joined, Source};
 use std::path::Path;
 
 /// Name of the column that says which piece of the graph a row belongs to.
-const COMPONENT: &str = "component";
+pub(crate) const COMPONENT: &str = "component";
 
 /// A manifold method as the command line asks for it.
 #[derive(Clone, Copy)]
@@ -213,6 +213,9 @@ impl ManifoldSettings<'_> {
         let (x, given) = (rows.samples.clone(), self.given(data)?);
         let plan = match (self, given) {
             (Self::Isomap(args), Given::Distances) => self.isomap(args, data, watch)?.plan_distances(x),
+            (Self::Isomap(args), Given::Graph(graph)) => {
+                self.isomap(args, data, watch)?.plan_graph(graph, Some(x))
+            }
             (Self::Isomap(args), _) => self.isomap(args, data, watch)?.plan(x),
             (Self::Mds(args), Given::Distances) => self.mds(args, data, watch).plan_distances(x),
             (Self::Mds(args), _) => self.mds(args, data, watch).plan(x),

@@ -121,7 +121,7 @@ impl NeighborSearch {
         };
         match self.resolve(&job) {
             Search::Approximate if n < APPROXIMATE_ROWS || is_wide(samples.points()) => {
-                Ok(found(&exact(&job, Search::Brute)?, Search::Approximate, Some(1.0)))
+                Ok(found(&exact(&job, Search::Brute)?, Search::Brute, Some(1.0)))
             }
             Search::Approximate => self.approximate(&job, samples),
             how => Ok(found(&exact(&job, how)?, how, None)),

@@ -28,7 +28,8 @@ pub struct Suspect {
     pub flow: f64,
     /// Length of the way round that takes no suspect, divided by the edge's; `None` when there is none.
     pub detour: Option<f64>,
-    /// The smaller of the two angles between the edge and the tangent spaces at its ends, in degrees, (G24); `None` without rows.
+    /// The smaller of the two angles between the edge and the tangent spaces at its ends, in degrees, (G24); `None` without rows,
+    /// and where these spaces are the whole space.
     pub angle: Option<f64>,
 }
 
@@ -121,7 +122,10 @@ pub fn short_circuits(
                 edge,
                 flow: flows[*number],
                 detour: around.is_finite().then_some(around / edge.length),
-                angle: tangents.as_ref().map(|tangents| tangents.smaller(graph, edge)),
+                angle: tangents
+                    .as_ref()
+                    .and_then(|tangents| tangents.telling(graph, edge))
+                    .map(|(least, _)| least),
             }
         })
         .collect();

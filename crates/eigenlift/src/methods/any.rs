@@ -37,6 +37,17 @@ pub trait Fitted: Send + Sync {
     /// # Errors
     /// When the method has no way back, or scores do not fit.
     fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>) -> Result<Matrix<f64>>;
+    /// The part in which each row is placed, when the model has several whose scores do not compare.
+    ///
+    /// # Errors
+    /// As [`Fitted::project_on`].
+    fn labels_on(&self, _: &dyn Engine, _: AnyPoints<'_>, _: &Watch) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+    /// Whether [`Fitted::labels_on`] tells something.
+    fn has_labels(&self) -> bool {
+        false
+    }
     /// Scores of rows.
     ///
     /// # Errors
@@ -177,6 +188,14 @@ impl Fitted for FittedManifold {
 
     fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
         Err(no_way_back(self.kind().name()))
+    }
+
+    fn labels_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Option<Vec<u32>>> {
+        self.part_of(engine, x, watch).map(|labels| self.has_labels().then_some(labels))
+    }
+
+    fn has_labels(&self) -> bool {
+        self.parts().len() > 1
     }
 
     fn write(&self, path: &Path) -> Result<()> {

@@ -48,12 +48,6 @@ impl Tangents {
         Ok(Self { angles, proper })
     }
 
-    /// The smaller of the angles at both ends.
-    pub(super) fn smaller(&self, graph: &Graph, edge: Edge) -> f64 {
-        let (a, b) = self.both(graph, edge);
-        a.min(b)
-    }
-
     /// The smaller and the larger angle, when both ends have tangent spaces that leave something out.
     pub(super) fn telling(&self, graph: &Graph, edge: Edge) -> Option<(f64, f64)> {
         let (a, b) = self.both(graph, edge);

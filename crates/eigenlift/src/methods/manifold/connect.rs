@@ -127,11 +127,12 @@ pub(super) fn connect(
                     "{found}: joined by the {count} shortest {word}, {}; distances across them mean little",
                     named(&facts.bridges)
                 ));
+                warnings.extend(bridged_again(&facts));
             }
             Disconnected::Separate => {
                 groups = (0..count).map(|c| components.members(c)).collect();
                 warnings.push(format!(
-                    "{found}: each is embedded by itself, and places of one say nothing of another's"
+                    "{found}: each is embedded by itself, and places of one say nothing of another's; residual variance and negative share are those of the largest"
                 ));
             }
             Disconnected::Largest => {
@@ -227,6 +228,23 @@ fn joined(
             "Give rows, join the graph yourself, or choose separate or error",
         )),
     }
+}
+
+/// Says so when a bridge is an edge that was taken out.
+fn bridged_again(facts: &GraphFacts) -> Option<String> {
+    let same = |a: &Edge, b: &Edge| (a.from, a.to) == (b.from, b.to);
+    let again: Vec<Edge> = facts
+        .bridges
+        .iter()
+        .filter(|bridge| facts.cut.iter().any(|cut| same(cut, bridge)))
+        .copied()
+        .collect();
+    (!again.is_empty()).then(|| {
+        format!(
+            "edges that were taken out are back as bridges: {}. To keep the pieces apart choose separate",
+            named(&again)
+        )
+    })
 }
 
 fn refused(found: String) -> Error {

@@ -69,7 +69,7 @@ impl DiffusionMap {
         let given = Given::Rows(x.into());
         let engine = self.common.running_engine()?;
         let plan = self.plan_given(&given, &*engine)?;
-        let Given::Rows(x) = given else { return Err(Error::Cancelled) };
+        let Given::Rows(x) = given.clone() else { return Err(Error::Cancelled) };
         let kernel = Kernel::for_points(&self.kernel, x.points(), self.common.seed)?;
         let stored = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components) == Storage::Stored;
         let storage = if stored { Storage::Stored } else { Storage::Tiled };
@@ -80,7 +80,8 @@ impl DiffusionMap {
                 walk(on, self.wanted())
             });
         });
-        let (part, scores, facts, warnings) = self.assemble(found?, kernel, x);
+        let (part, scores, mut facts, warnings) = self.assemble(found?, kernel, x);
+        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let column_names = self.common.column_names.clone();
         Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
     }

@@ -1,6 +1,9 @@
 //! The doctor: which number of neighbours, which edges are short circuits, how many dimensions.
 
+mod recommend;
+
 use super::embedding::{Wanted, embed_landmarks};
+use super::plan::graph_bytes;
 use super::settings::{Common, Given, common_settings};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
@@ -9,9 +12,12 @@ use crate::graph::{
     short_circuits, spread_sources,
 };
 use crate::matrix::Matrix;
+use crate::methods::schedule::allowance;
+use crate::model::human_bytes;
 use crate::progress::Watch;
 use crate::quality::residual_variance;
 use crate::random::{Purpose, Stream};
+use recommend::recommend;
 use serde::{Deserialize, Serialize};
 
 /// Numbers of neighbours that are tried.
@@ -24,12 +30,6 @@ const LANDMARKS: usize = 128;
 const JUDGED_ROWS: usize = 32;
 /// Share of the rows that the largest component must have for the rest to be outliers.
 const GIANT_SHARE: f64 = 0.99;
-/// A fall of the mean distance between neighbouring entries of the sweep that points to short circuits.
-const STEEP_DROP: f64 = 0.10;
-/// How far above the best residual variance a smaller number of neighbours may be.
-const NEAR_BEST: f64 = 0.05;
-/// Differences of residual variance below this mean nothing.
-const SAME_VARIANCE: f64 = 1e-3;
 /// Dimensions whose residual variance is told.
 const MOST_DIMENSIONS: usize = 8;
 
@@ -63,6 +63,10 @@ pub struct AfterCut {
     pub residual_variance: Option<f64>,
     /// As in [`SweepRow`], without them.
     pub mean_geodesic: Option<f64>,
+    /// As in [`SweepRow`], with them, of the same rows.
+    pub residual_variance_before: Option<f64>,
+    /// As in [`SweepRow`], with them, of the same rows.
+    pub mean_geodesic_before: Option<f64>,
 }
 
 /// What the doctor found.
@@ -160,6 +164,17 @@ impl IsomapDoctor {
             ));
         }
         let engine = self.common.running_engine()?;
+        let (allowed, _) = allowance(self.common.memory_limit, &*engine);
+        let widest = self.examined.unwrap_or(0).max(TRIED[TRIED.len() - 1]).min(n);
+        let needed = graph_bytes(n, Some(Reach::Nearest(widest)))
+            + 8 * n as u128 * (LANDMARKS + 2 * JUDGED_ROWS) as u128;
+        if needed > u128::from(allowed) {
+            return Err(Error::memory(
+                format!("the doctor: {} of memory", human_bytes(needed)),
+                format!("{} are allowed", human_bytes(u128::from(allowed))),
+                "Allow more memory, or examine fewer rows",
+            ));
+        }
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.run(given));
         result
@@ -323,112 +338,15 @@ impl<'a> Patient<'a> {
         let watch = self.doctor.common.watch.silent();
         let k = self.doctor.common.n_components;
         let (residual_variance, mean_geodesic, _) = self.judge(&left, &components, k, &watch)?;
-        Ok(AfterCut { n_cut: ends.len(), n_components: components.count(), residual_variance, mean_geodesic })
-    }
-}
-
-/// The smallest number of neighbours whose embedding is nearly as good as the best before distances fall steeply.
-fn recommend(sweep: &[SweepRow]) -> (usize, String) {
-    let Some(first) = sweep.iter().position(|row| row.giant_share >= GIANT_SHARE) else {
-        let last = sweep.last().map_or(1, |row| row.n_neighbors);
-        let parts = sweep.last().map_or(0, |row| row.n_components);
-        return (
-            last,
-            format!(
-                "Even with {last} neighbours the graph falls into {parts} components: the data come in separate pieces. \
-                 Embed each by itself (separate), or join them by bridges and distrust distances between them."
-            ),
-        );
-    };
-    let connected = &sweep[first..];
-    let steep = connected.iter().skip(1).position(|row| row.drop.is_some_and(|drop| drop > STEEP_DROP));
-    let safe = &connected[..steep.map_or(connected.len(), |at| at + 1)];
-    // Edges that look like short circuits end the safe range too, unless every graph has some.
-    let clean: Vec<&SweepRow> = safe.iter().filter(|row| row.n_suspects.unwrap_or(0) == 0).collect();
-    let range: Vec<&SweepRow> = if clean.is_empty() { safe.iter().collect() } else { clean };
-    let variance = |row: &SweepRow| row.residual_variance.unwrap_or(1.0);
-    let best = range.iter().map(|row| variance(row)).fold(1.0, f64::min);
-    let enough = best * (1.0 + NEAR_BEST) + SAME_VARIANCE;
-    let chosen = range.iter().find(|row| variance(row) <= enough).unwrap_or(&range[0]);
-    let k = chosen.n_neighbors;
-    let mut sentence = format!(
-        "Use {k} neighbours: {} with {} or more, and the embedding leaves {:.2} % of the variance of distances unexplained",
-        if sweep[first].n_components == 1 {
-            "the graph is connected"
-        } else {
-            "nearly all rows are connected"
-        },
-        sweep[first].n_neighbors,
-        100.0 * variance(chosen)
-    );
-    if let Some(row) = steep.and_then(|at| connected.get(at + 1)) {
-        sentence += &format!(
-            "; with {} neighbours distances along the graph fall by {:.0} %, as short circuits make them",
-            row.n_neighbors,
-            100.0 * row.drop.unwrap_or(0.0)
-        );
-    } else if let Some(row) =
-        connected.iter().find(|row| row.n_neighbors > k && row.n_suspects.unwrap_or(0) > 0)
-    {
-        sentence += &format!(
-            "; with {} neighbours {} look like short circuits",
-            row.n_neighbors,
-            if row.n_suspects == Some(1) {
-                "1 edge".into()
-            } else {
-                format!("{} edges", row.n_suspects.unwrap_or(0))
-            }
-        );
-    } else {
-        sentence += "; more neighbours change little";
-    }
-    if chosen.n_suspects.unwrap_or(0) > 0 {
-        sentence += &format!(
-            ". {} of its edges look like short circuits and may be cut",
-            chosen.n_suspects.unwrap_or(0)
-        );
-    }
-    (k, sentence + ".")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(n_neighbors: usize, variance: f64, drop: f64) -> SweepRow {
-        SweepRow {
-            n_neighbors,
-            n_components: if n_neighbors < 5 { 3 } else { 1 },
-            giant_share: if n_neighbors < 5 { 0.5 } else { 1.0 },
-            residual_variance: Some(variance),
-            mean_geodesic: Some(1.0),
-            drop: Some(drop),
-            n_suspects: Some(0),
-        }
-    }
-
-    #[test]
-    fn the_smallest_good_number_before_the_drop_is_recommended() {
-        let sweep = [
-            row(4, 0.0, 0.0),
-            row(5, 0.2, 0.0),
-            row(6, 0.031, 0.05),
-            row(8, 0.030, 0.02),
-            row(10, 0.01, 0.4),
-        ];
-        let (k, sentence) = recommend(&sweep);
-        assert_eq!(k, 6);
-        assert!(
-            sentence.contains("with 5 or more") && sentence.contains("10 neighbours distances"),
-            "{sentence}"
-        );
-    }
-
-    #[test]
-    fn data_in_pieces_are_called_that() {
-        let (k, sentence) = recommend(&[row(3, 0.1, 0.0), row(4, 0.1, 0.0)]);
-        assert_eq!(k, 4);
-        assert!(sentence.contains("3 components"), "{sentence}");
-        assert_eq!(recommend(&[]).0, 1);
+        let (residual_variance_before, mean_geodesic_before, _) =
+            self.judge(graph, &Components::of(graph), k, &watch)?;
+        Ok(AfterCut {
+            n_cut: ends.len(),
+            n_components: components.count(),
+            residual_variance,
+            mean_geodesic,
+            residual_variance_before,
+            mean_geodesic_before,
+        })
     }
 }

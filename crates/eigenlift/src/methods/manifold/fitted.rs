@@ -223,13 +223,7 @@ impl FittedManifold {
         x: AnyPoints<'_>,
         watch: &Watch,
     ) -> Result<Matrix<f64>> {
-        if x.n_cols() != self.n_features() {
-            return Err(Error::data(
-                format!("rows of {} columns", x.n_cols()),
-                format!("the model was fitted on {}", self.n_features()),
-                "Give the same columns, in the same order, as in fit",
-            ));
-        }
+        self.check_columns(x)?;
         match self.parts.as_slice() {
             [part] if part.rows.is_empty() || !matches!(part.space(), Some(Space::Distances { .. })) => {
                 part.projection.project(engine, x, watch)
@@ -238,12 +232,50 @@ impl FittedManifold {
         }
     }
 
-    /// Each row goes to the part of its nearest sample.
-    fn transform_parts(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+    fn check_columns(&self, x: AnyPoints<'_>) -> Result<()> {
+        if x.n_cols() == self.n_features() {
+            return Ok(());
+        }
+        Err(Error::data(
+            format!("rows of {} columns", x.n_cols()),
+            format!("the model was fitted on {}", self.n_features()),
+            "Give the same columns, in the same order, as in fit",
+        ))
+    }
+
+    /// The part in which each new row is placed: that of its nearest sample, from 0.
+    ///
+    /// # Errors
+    /// As [`FittedManifold::transform`].
+    pub fn labels_of<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Vec<u32>> {
+        self.part_of(&*self.engine, x.into(), &Watch::default())
+    }
+
+    pub(in crate::methods) fn part_of(
+        &self,
+        engine: &dyn Engine,
+        x: AnyPoints<'_>,
+        watch: &Watch,
+    ) -> Result<Vec<u32>> {
+        self.check_columns(x)?;
+        if self.parts.len() < 2 {
+            return Ok(vec![0; x.n_rows()]);
+        }
         let own: Vec<Matrix<f64>> = self.parts.iter().map(|part| part.own_columns(x)).collect();
+        let nearest = self.nearest_parts(engine, &own, x.n_rows(), watch)?;
+        Ok(nearest.into_iter().map(|part| part as u32).collect())
+    }
+
+    fn nearest_parts(
+        &self,
+        engine: &dyn Engine,
+        own: &[Matrix<f64>],
+        n_rows: usize,
+        watch: &Watch,
+    ) -> Result<Vec<usize>> {
         let nearest = NeighborSearch { reach: Reach::Nearest(1), how: Search::Auto, seed: 0 };
-        let mut best = vec![(f64::INFINITY, 0usize); x.n_rows()];
-        for (number, (part, rows)) in self.parts.iter().zip(&own).enumerate() {
+        let mut best = vec![(f64::INFINITY, 0usize); n_rows];
+        for (number, (part, rows)) in self.parts.iter().zip(own).enumerate() {
             let Some(space) = part.space() else { continue };
             let mut found = Err(Error::Cancelled);
             engine.run(&mut || found = nearest.of_new(space, rows.into(), watch));
@@ -255,9 +287,16 @@ impl FittedManifold {
                 }
             }
         }
+        Ok(best.into_iter().map(|(_, part)| part).collect())
+    }
+
+    /// Each row goes to the part of its nearest sample.
+    fn transform_parts(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        let own: Vec<Matrix<f64>> = self.parts.iter().map(|part| part.own_columns(x)).collect();
+        let best = self.nearest_parts(engine, &own, x.n_rows(), watch)?;
         let mut out = Matrix::zeros(x.n_rows(), self.n_components());
         for (number, (part, rows)) in self.parts.iter().zip(&own).enumerate() {
-            let mine: Vec<usize> = (0..x.n_rows()).filter(|i| best[*i].1 == number).collect();
+            let mine: Vec<usize> = (0..x.n_rows()).filter(|i| best[*i] == number).collect();
             if mine.is_empty() {
                 continue;
             }

@@ -14,17 +14,13 @@ use crate::graph::{
 };
 use crate::matrix::Matrix;
 use crate::model::{Lift, ManifoldLift, Projection};
-use crate::quality::{neighborhoods, residual_variance};
+use crate::quality::residual_variance;
 use crate::random::{Purpose, Stream};
 
 /// Up to so many rows every row is a source when that fits.
 const EXACT_ROWS: usize = 10_000;
 /// Rows on which the embedding is judged by exact distances.
 const JUDGED_ROWS: usize = 32;
-/// Rows whose neighbourhoods are compared.
-const COMPARED_ROWS: usize = 256;
-/// Size of the neighbourhoods compared.
-const COMPARED_NEIGHBORS: usize = 10;
 
 /// Which rows are sources of shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +141,14 @@ impl Isomap {
         self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
     }
 
+    /// What [`Isomap::fit_graph`] would do.
+    ///
+    /// # Errors
+    /// As [`Isomap::fit_graph`], as far as they can be known in advance.
+    pub fn plan_graph(&self, graph: Graph, rows: Option<AnySamples>) -> Result<ManifoldPlan> {
+        self.plan_given(&Given::Graph(graph, rows), &*self.common.running_engine()?)
+    }
+
     fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
         self.common.check(given)?;
         self.common.reach.check()?;
@@ -191,7 +195,9 @@ impl Isomap {
         match self.sources {
             Sources::All => exact("exact was asked for".into()),
             Sources::Landmarks(count) if count < n => {
-                landmarks(count.max(k + 1), format!("{count} landmarks were asked for"))
+                let least =
+                    if count > k { String::new() } else { format!(", and {k} coordinates need {}", k + 1) };
+                landmarks(count.max(k + 1), format!("{count} landmarks were asked for{least}"))
             }
             Sources::Landmarks(_) => exact("there are no more rows than landmarks asked for".into()),
             Sources::Auto if n <= EXACT_ROWS && fits => {
@@ -227,13 +233,9 @@ impl Isomap {
         };
         run.warnings.splice(0..0, connected.warnings);
         run.facts.graph = Some(connected.facts);
-        let space = given.space(self.common.metric);
         // Parts that were embedded separately lie over each other: neighbours across them mean nothing.
-        if let (1, Some(x)) = (run.parts.len(), given.rows().filter(|x| x.n_rows() > 2 * COMPARED_NEIGHBORS))
-        {
-            let most = (COMPARED_ROWS, self.common.seed);
-            let found = neighborhoods((&space, x.points()), &run.scores, COMPARED_NEIGHBORS, most, watch)?;
-            run.facts.neighborhoods = Some(found);
+        if run.parts.len() == 1 {
+            run.facts.neighborhoods = self.common.compare(given, &run.scores, engine)?;
         }
         Ok(run)
     }
@@ -243,16 +245,19 @@ impl Isomap {
         let embedded = self.embed(&connected.graph, plan.n_landmarks)?;
         let paths = self.judge(&connected.graph, &embedded)?;
         let k = embedded.found.scores.n_cols();
-        let mut warnings = Vec::new();
-        if k < self.common.n_components {
-            warnings.push(format!(
-                "{} components were asked for and {k} exist: the rest have no positive eigenvalue",
-                self.common.n_components
-            ));
-        }
+        let warnings = self.fewer(k);
         let facts = self.facts(&embedded, Some(paths));
         let (part, scores) = self.part(embedded, given.space(self.common.metric), Vec::new());
         Ok(Run { parts: vec![part], scores, facts, warnings })
+    }
+
+    /// Says so when fewer coordinates exist than were asked for.
+    fn fewer(&self, k: usize) -> Vec<String> {
+        let asked = self.common.n_components;
+        let words = || {
+            format!("{asked} components were asked for and {k} exist: the rest have no positive eigenvalue")
+        };
+        (k < asked).then(words).into_iter().collect()
     }
 
     /// Each group by itself; rows outside all groups are placed as new rows are.
@@ -268,6 +273,8 @@ impl Isomap {
         let mut scores = Matrix::zeros(n, k);
         let mut facts = ManifoldFacts::default();
         let mut seen = vec![false; n];
+        let largest = connected.groups.iter().map(Vec::len).max().unwrap_or(0);
+        let mut most = 0;
         for group in &connected.groups {
             let graph = connected.graph.among(group);
             let few = plan.n_landmarks.filter(|count| *count < group.len());
@@ -276,9 +283,10 @@ impl Isomap {
                 Err(Error::NoVariance { .. }) => Embedded::at_one_place(group.len()),
                 embedded => embedded?,
             };
-            if parts.is_empty() || group.len() > n / 2 {
+            if group.len() == largest {
                 facts = self.facts(&embedded, Some(self.judge(&graph, &embedded)?));
             }
+            most = most.max(embedded.found.scores.n_cols());
             let rows: Vec<u32> = group.iter().map(|row| *row as u32).collect();
             let (part, own) = self.part(padded(embedded, k), self.own_space(given, group), rows);
             for (at, row) in group.iter().enumerate() {
@@ -291,7 +299,19 @@ impl Isomap {
         if let ([part], false) = (parts.as_slice(), outside.is_empty()) {
             self.place_outside(given, part, (&outside, &mut scores), engine)?;
         }
-        Ok(Run { parts, scores, facts, warnings: Vec::new() })
+        if most == 0 {
+            return Err(Error::no_variance(
+                "components whose rows all lie at the same place",
+                "at least one must have extent",
+                "Raise the number of neighbours, or choose bridge",
+            ));
+        }
+        for part in &mut parts {
+            let Projection { coefficients, offset, .. } = &mut part.projection;
+            *coefficients = std::mem::take(coefficients).into_first_columns(most);
+            offset.truncate(most);
+        }
+        Ok(Run { parts, scores: scores.into_first_columns(most), facts, warnings: self.fewer(most) })
     }
 
     fn own_space(&self, given: &Given, group: &[usize]) -> Space {

@@ -195,11 +195,17 @@ impl LaplacianEigenmaps {
                 samples: samples.clone(),
                 weights,
             };
-            return Ok(self.assemble(result?, lift, (plan, engine)));
+            return self.judged(self.assemble(result?, lift, (plan, engine)), &given);
         }
         engine.run(&mut || result = self.of_neighbors(&given, &plan));
         let space = given.space(self.common.metric);
-        Ok(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)))
+        self.judged(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)), &given)
+    }
+
+    /// With a word on how well neighbourhoods are kept.
+    fn judged(&self, mut model: FittedManifold, given: &Given) -> Result<FittedManifold> {
+        model.facts.neighborhoods = self.common.compare(given, &model.scores, &*model.engine)?;
+        Ok(model)
     }
 
     fn neighbor_lift(&self, space: Space) -> ManifoldLift {
@@ -323,6 +329,12 @@ impl LaplacianEigenmaps {
                     some => format!("the first {some} coordinates serve"),
                 }
             ));
+        }
+        if graph.is_none() && values.first().is_some_and(|value| *value > 1.0 - 1e-9) {
+            warnings.push(
+                "rows fall into parts that are hardly alike: the second eigenvalue is 1 up to rounding, and coordinates mostly tell these parts apart. Choose a wider kernel"
+                    .into(),
+            );
         }
         facts.graph = graph;
         let lift = Lift::Manifold(Box::new(lift(weights)));

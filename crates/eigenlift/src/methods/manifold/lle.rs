@@ -230,7 +230,8 @@ impl LocallyLinear {
         let plan = self.plan_given(&given, &*engine)?;
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.run(&given, &x, neighbors.clone(), &plan));
-        let (part, scores, facts) = result?;
+        let (part, scores, mut facts) = result?;
+        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let mut warnings = Vec::new();
         if scores.n_cols() < self.common.n_components {
             let (asked, k) = (self.common.n_components, scores.n_cols());

@@ -125,7 +125,8 @@ impl ClassicalMds {
         let plan = self.plan_given(&given, &*engine)?;
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = self.run(&given, &plan));
-        let (part, scores, facts) = result?;
+        let (part, scores, mut facts) = result?;
+        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let k = scores.n_cols();
         let mut warnings = Vec::new();
         if k < self.common.n_components {
@@ -153,13 +154,22 @@ impl ClassicalMds {
         } else {
             embed_landmarks(&distances, &landmarks, wanted)?
         };
-        let rows = Stream::new(*seed, Purpose::SampleRows).rows(n, JUDGED_ROWS);
+        let free: Vec<usize> = if all {
+            (0..n).collect()
+        } else {
+            (0..n).filter(|i| landmarks.binary_search(i).is_err()).collect()
+        };
+        let rows: Vec<usize> = Stream::new(*seed, Purpose::SampleRows)
+            .rows(free.len(), JUDGED_ROWS)
+            .into_iter()
+            .map(|at| free[at])
+            .collect();
         let judged = distances_to(given, &rows, *metric, watch)?;
         let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
         let paths = PathQuality {
             residual_variance: residual_variance(&rows, &judged, &found.scores),
             n_rows: rows.len(),
-            held_out: false,
+            held_out: !all,
         };
         let solver = match (all, found.negative.sampled_rows) {
             (false, _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
@@ -207,7 +217,12 @@ fn distances_to(given: &Given, to: &[usize], metric: Metric, watch: &Watch) -> R
         for i in 0..into.n_rows() {
             let own = dense.row(piece * 64 + i);
             into.row_mut(i).iter_mut().zip(to).for_each(|(d, j)| {
-                *d = if precomputed { own[*j] } else { metric.distance(own, dense.row(*j)) };
+                *d = match precomputed {
+                    // A row is at its own place, whatever stands on the diagonal.
+                    true if *j == piece * 64 + i => 0.0,
+                    true => own[*j],
+                    false => metric.distance(own, dense.row(*j)),
+                };
             });
         }
         Ok::<(), Error>(())

@@ -87,7 +87,7 @@ impl ManifoldPlan {
             n_components: common.n_components,
             precision: given.precision().into(),
             metric: given.metric_word(common.metric),
-            reach: has_neighbors.then_some(common.reach),
+            reach: looked_up.then_some(common.reach),
             search: looked_up.then_some(common.search),
             n_landmarks: way.n_landmarks,
             route: way.route,
@@ -125,8 +125,10 @@ impl std::fmt::Display for ManifoldPlan {
                 None => "",
             };
             writeln!(f, "graph        {reach}{how}")?;
+        } else if self.method == ManifoldKind::Isomap {
+            writeln!(f, "graph        as given")?;
         }
-        writeln!(f, "components   {}", self.n_components)?;
+        writeln!(f, "coordinates  {}", self.n_components)?;
         writeln!(f, "route        {}", self.route)?;
         let needed = human_bytes(u128::from(self.bytes_needed));
         writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;

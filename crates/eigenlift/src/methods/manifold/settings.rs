@@ -4,10 +4,16 @@ use crate::data::{AnySamples, Points};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
+use crate::matrix::Matrix;
 use crate::progress::Watch;
+use crate::quality::{NeighborhoodQuality, neighborhoods};
 use crate::real::Real;
 use std::sync::Arc;
 
+/// Rows whose neighbourhoods are compared.
+const COMPARED_ROWS: usize = 256;
+/// Size of the neighbourhoods compared.
+const COMPARED_NEIGHBORS: usize = 10;
 /// Smallest tolerance that double precision can meet.
 const SMALLEST_TOLERANCE: f64 = 1e-12;
 
@@ -53,6 +59,23 @@ impl Common {
 
     pub(super) fn neighbor_search(&self) -> NeighborSearch {
         NeighborSearch { reach: self.reach, how: self.search, seed: self.seed }
+    }
+
+    /// How well neighbourhoods are kept, on some rows, when there are rows to compare with.
+    pub(super) fn compare(
+        &self,
+        given: &Given,
+        scores: &Matrix<f64>,
+        engine: &dyn Engine,
+    ) -> Result<Option<NeighborhoodQuality>> {
+        let enough = |x: &&AnySamples| x.n_rows() > 2 * COMPARED_NEIGHBORS && scores.n_cols() > 0;
+        let Some(x) = given.rows().filter(enough) else { return Ok(None) };
+        let (space, most) = (given.space(self.metric), (COMPARED_ROWS, self.seed));
+        let mut found = Err(Error::Cancelled);
+        engine.run(&mut || {
+            found = neighborhoods((&space, x.points()), scores, COMPARED_NEIGHBORS, most, &self.watch);
+        });
+        found.map(Some)
     }
 
     pub(super) fn check(&self, given: &Given) -> Result<()> {

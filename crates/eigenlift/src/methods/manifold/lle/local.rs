@@ -93,7 +93,7 @@ impl Local<'_> {
     }
 
     /// Second derivatives in the tangent plane: products of tangent coordinates, made orthogonal to the constant and to the
-    /// coordinates themselves, each scaled to sum 1.
+    /// coordinates themselves. Their sums are then 0; one that is not, because the products depend on each other, is scaled to 1.
     fn hessian(&self, i: usize) -> Result<Vec<Row>> {
         let near = self.near(i);
         let (m, k) = (near.n_rows(), self.n_components);
