@@ -79,7 +79,15 @@ def worker_compare(job):
     return out
 
 
-WORKERS = {"data": worker_data, "sklearn": worker_sklearn, "compare": worker_compare}
+def worker_versions(_):
+    import numpy
+    import scipy
+    import sklearn
+
+    return {module.__name__: module.__version__ for module in (numpy, scipy, sklearn)}
+
+
+WORKERS = {"versions": worker_versions, "data": worker_data, "sklearn": worker_sklearn, "compare": worker_compare}
 
 
 # ------------------------------------------------------------------------------------------------- the driver
@@ -168,8 +176,7 @@ def main():
         "benchmark": "Isomap", "date": datetime.date.today().isoformat(), "machine": kpca.machine(),
         "versions": {
             "eigenlift": kpca.output_of(binary, "--version"), "commit": kpca.output_of("git", "rev-parse", "HEAD"),
-            "rustc": kpca.output_of("rustc", "--version"), "python": platform.python_version(),
-            **{line.split("==")[0]: line.split("==")[1] for line in (HERE / "requirements.txt").read_text(encoding="utf-8").split()},
+            "rustc": kpca.output_of("rustc", "--version"), "python": platform.python_version(), **run_worker("versions"),
         },
         "data": f"swiss roll, t in 1.5π to 4.5π, height 21, no noise, seed {SEED}, f64; ours to a residual of 1e-10",
     }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Folder, assert_close, last, list, table};
+use support::{Folder, assert_close, list, table};
 
 /// A bent sheet, and two groups of 30 and 20 rows far from each other.
 fn prepared() -> Folder {
