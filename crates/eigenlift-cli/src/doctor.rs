@@ -111,6 +111,7 @@ fn check_outputs(args: &DoctorIsomapArgs) -> Result<(), Failure> {
 fn settings(args: &DoctorIsomapArgs, data: &DataAccount) -> IsomapDoctor {
     let mut settings = IsomapDoctor::new(args.components)
         .cut(args.cut)
+        .search(args.search.into())
         .seed(args.machine.seed)
         .threads(args.machine.threads.into());
     if let MetricChoice::Of(metric) = args.metric {

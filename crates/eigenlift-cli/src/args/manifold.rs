@@ -215,6 +215,9 @@ pub(crate) struct DoctorIsomapArgs {
     /// Distance between rows; precomputed: DATA is the n × n matrix of distances
     #[arg(long, default_value = "euclidean", value_parser = metric_or_given(), help_heading = "Method")]
     pub(crate) metric: MetricChoice,
+    /// How neighbours are found: all distances (brute) and trees are exact
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "Method")]
+    pub(crate) search: SearchChoice,
     /// Say what changes without the edges that look like short circuits
     #[arg(long, help_heading = "Method")]
     pub(crate) cut: bool,

@@ -11,6 +11,7 @@ pub mod manifold;
 mod mercer;
 pub mod pca;
 mod primal;
+mod sample_arrays;
 mod saved;
 mod schedule;
 mod stream;

@@ -1,7 +1,8 @@
 //! Kernel PCA as a model file: which arrays it has and what they must satisfy.
 
 use super::FittedKernelPca;
-use crate::data::{AnySamples, Csr, Points, Samples};
+use super::sample_arrays::sample_arrays;
+use crate::data::{AnySamples, Csr, Samples};
 use crate::eigen::{Bounds, Certificate, Indefinite, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
@@ -166,8 +167,7 @@ impl FittedKernelPca {
             Lift::Precomputed { .. } | Lift::Features { .. } | Lift::Rows { .. } | Lift::Manifold(_) => {
                 Vec::new()
             }
-            Lift::Kernel { samples: AnySamples::F32(x), .. } => sample_arrays(x.points(), Numbers::F32),
-            Lift::Kernel { samples: AnySamples::F64(x), .. } => sample_arrays(x.points(), Numbers::F64),
+            Lift::Kernel { samples, .. } => sample_arrays("", samples),
         };
         arrays.extend([
             Array::f64(COEFFICIENTS, &[coefficients.n_rows(), k], coefficients.as_slice()),
@@ -179,34 +179,6 @@ impl FittedKernelPca {
             Array::f64(ROUNDING, &[1], std::slice::from_ref(&self.certificate.rounding)),
         ]);
         arrays
-    }
-}
-
-/// Dense samples as they lie in memory; sparse ones as offsets, columns and values.
-fn sample_arrays<'a, T: Real>(
-    points: Points<'a, T>,
-    wrap: fn(Cow<'a, [T]>) -> Numbers<'a>,
-) -> Vec<Array<'a>> {
-    let n = points.n_rows();
-    match points {
-        Points::Dense(rows) => {
-            vec![Array::new(SAMPLES, &[n, rows.n_cols()], wrap(Cow::Borrowed(rows.buffer())))]
-        }
-        Points::Sparse(rows) => {
-            let (mut offsets, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
-            for i in 0..n {
-                let (places, entries) = rows.row(i);
-                columns.extend_from_slice(places);
-                values.extend_from_slice(entries);
-                offsets.push(values.len() as u64);
-            }
-            let entries = values.len();
-            vec![
-                Array::new(SPARSE_OFFSETS, &[n + 1], Numbers::U64(offsets.into())),
-                Array::new(SPARSE_COLUMNS, &[entries], Numbers::U32(columns.into())),
-                Array::new(SPARSE_VALUES, &[entries], wrap(values.into())),
-            ]
-        }
     }
 }
 

@@ -92,20 +92,13 @@ pub(super) fn connect(
 ) -> Result<Connected> {
     let space = given.space(common.metric);
     let (mut graph, mut facts) = graph_of(given, &space, common, watch)?;
-    let mut warnings = Vec::new();
     let rows = given.rows().filter(|_| matches!(space, Space::Rows { .. })).map(|x| x.points());
     facts.cut = taken_out(&graph, rows, cut, common.seed, watch)?;
-    if !facts.cut.is_empty() {
-        let ends: Vec<(usize, usize)> = facts.cut.iter().map(|edge| (edge.from, edge.to)).collect();
+    let ends: Vec<(usize, usize)> = facts.cut.iter().map(|edge| (edge.from, edge.to)).collect();
+    if !ends.is_empty() {
         graph = graph.without(&ends);
-        if *cut == Cut::Suspects {
-            warnings.push(format!(
-                "{} that looked like short circuits: {}",
-                taken(ends.len()),
-                named(&facts.cut)
-            ));
-        }
     }
+    let mut warnings: Vec<String> = told_of_suspects(cut, &facts.cut).into_iter().collect();
     let components = Components::of(&graph);
     facts.component_sizes = components.sizes().to_vec();
     let mut groups = Vec::new();
@@ -147,6 +140,12 @@ pub(super) fn connect(
     }
     facts.n_edges = graph.n_edges();
     Ok(Connected { graph, groups, facts, warnings })
+}
+
+/// Says which edges were taken out, unless the caller named them.
+fn told_of_suspects(cut: &Cut, gone: &[Edge]) -> Option<String> {
+    (*cut == Cut::Suspects && !gone.is_empty())
+        .then(|| format!("{} that looked like short circuits: {}", taken(gone.len()), named(gone)))
 }
 
 /// The graph that is given, or that of neighbours.

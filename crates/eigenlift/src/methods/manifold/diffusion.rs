@@ -41,7 +41,7 @@ impl DiffusionMap {
         Self { common: Common::new(n_components), kernel: KernelSpec::default(), alpha: 1.0, time: 1.0 }
     }
 
-    /// The kernel, whose values must not be negative; rbf with the median when not said.
+    /// The kernel, whose values should not be negative; rbf with the median when not said.
     pub fn kernel(mut self, kernel: KernelSpec) -> Self {
         self.kernel = kernel;
         self
@@ -64,7 +64,7 @@ impl DiffusionMap {
     /// Cost: a few passes over the kernel matrix, n²d flops each when it is not stored.
     ///
     /// # Errors
-    /// When settings or rows cannot be used, kernel values are negative, the tolerance is not met, or it is cancelled.
+    /// When settings or rows cannot be used, a row's kernel values do not sum to a positive number, the tolerance is not met, or it is cancelled.
     pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
         let given = Given::Rows(x.into());
         let engine = self.common.running_engine()?;

@@ -247,6 +247,18 @@ impl LocallyLinear {
         Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
     }
 
+    /// BᵀB, whose smallest eigenvectors are the coordinates.
+    fn matrix(&self, x: &AnySamples, neighbors: &Neighbors) -> Result<SparseSymmetric> {
+        let local = Local {
+            x: x.points().to_dense::<f64>(),
+            neighbors,
+            n_components: self.common.n_components,
+            ridge: self.ridge,
+            tolerances: self.tolerances,
+        };
+        SparseSymmetric::gram(x.n_rows(), &local.rows(self.variant, &self.common.watch)?)
+    }
+
     fn run(
         &self,
         given: &Given,
@@ -271,16 +283,7 @@ impl LocallyLinear {
         let components = Components::of(&graph);
         let n_edges = graph.n_edges();
         drop(graph);
-        let local = Local {
-            x: x.points().to_dense::<f64>(),
-            neighbors: &lists,
-            n_components: self.common.n_components,
-            ridge: self.ridge,
-            tolerances: self.tolerances,
-        };
-        let rows = local.rows(self.variant, watch)?;
-        let matrix = SparseSymmetric::gram(n, &rows)?;
-        drop(rows);
+        let matrix = self.matrix(x, &lists)?;
         let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
         let how = SmallestOptions {
             deflate: Some(ones.view()),

@@ -139,6 +139,19 @@ impl ClassicalMds {
         Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
     }
 
+    /// How well distances are kept, on rows that are no landmarks where there are some, (G19).
+    fn judge(&self, given: &Given, landmarks: Option<&[usize]>, scores: &Matrix<f64>) -> Result<PathQuality> {
+        let (n, Common { seed, watch, metric, .. }) = (given.n_samples(), &self.common);
+        let taken = landmarks.unwrap_or(&[]);
+        let free: Vec<usize> = (0..n).filter(|i| taken.binary_search(i).is_err()).collect();
+        let drawn = Stream::new(*seed, Purpose::SampleRows).rows(free.len(), JUDGED_ROWS);
+        let rows: Vec<usize> = drawn.into_iter().map(|at| free[at]).collect();
+        let judged = distances_to(given, &rows, *metric, watch)?;
+        let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
+        let residual_variance = residual_variance(&rows, &judged, scores);
+        Ok(PathQuality { residual_variance, n_rows: rows.len(), held_out: landmarks.is_some() })
+    }
+
     fn run(&self, given: &Given, plan: &ManifoldPlan) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
         let Common { n_components, tolerance, seed, watch, metric, .. } = &self.common;
         let wanted = Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch };
@@ -154,23 +167,7 @@ impl ClassicalMds {
         } else {
             embed_landmarks(&distances, &landmarks, wanted)?
         };
-        let free: Vec<usize> = if all {
-            (0..n).collect()
-        } else {
-            (0..n).filter(|i| landmarks.binary_search(i).is_err()).collect()
-        };
-        let rows: Vec<usize> = Stream::new(*seed, Purpose::SampleRows)
-            .rows(free.len(), JUDGED_ROWS)
-            .into_iter()
-            .map(|at| free[at])
-            .collect();
-        let judged = distances_to(given, &rows, *metric, watch)?;
-        let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
-        let paths = PathQuality {
-            residual_variance: residual_variance(&rows, &judged, &found.scores),
-            n_rows: rows.len(),
-            held_out: !all,
-        };
+        let paths = self.judge(given, (!all).then_some(&*landmarks), &found.scores)?;
         let solver = match (all, found.negative.sampled_rows) {
             (false, _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
             (true, None) => "dense, all eigenpairs".to_string(),

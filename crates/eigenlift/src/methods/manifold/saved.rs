@@ -1,7 +1,5 @@
 //! Manifold models as a file: which arrays they have and what they must satisfy.
 
-mod samples;
-
 use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part};
 use super::plan::ManifoldPlan;
 use crate::data::{AnySamples, Csr, Samples};
@@ -10,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::graph::{Metric, NeighborSearch, Reach, Space};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
+use crate::methods::sample_arrays::sample_arrays;
 use crate::model::{
     Array, Header, Lift, ManifoldLift, ModelReader, NeighborWeights, Number, Numbers, Projection, save, write,
 };
 use crate::real::Real;
-use samples::add_samples;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -218,11 +216,12 @@ impl Part {
             ManifoldLift::Distances { space } | ManifoldLift::Weights { space, .. } => space,
             ManifoldLift::Steps { samples, weights, .. } => {
                 arrays.push(f64s("weights", &[weights.len()], weights));
-                return add_samples(number, samples, arrays);
+                arrays.extend(sample_arrays(&name(number, ""), samples));
+                return;
             }
         };
         if let Space::Rows { samples, .. } = space {
-            add_samples(number, samples, arrays);
+            arrays.extend(sample_arrays(&name(number, ""), samples));
         }
     }
 }
