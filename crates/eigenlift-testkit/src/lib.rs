@@ -2,6 +2,7 @@
 //! answer is known, and an operator that counts.
 
 pub mod counting;
+pub mod denoising;
 pub mod laws;
 pub mod problems;
 pub mod reference;

@@ -37,5 +37,6 @@ pub mod low_rank;
 pub mod eigen;
 pub mod graph;
 pub mod model;
+pub mod preimage;
 pub mod quality;
 pub mod methods;

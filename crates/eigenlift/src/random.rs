@@ -35,6 +35,12 @@ pub(crate) enum Purpose {
     Shuffles = 51,
     /// Folds of rows and columns.
     Folds = 52,
+    /// Rows that the way back from scores is learned from.
+    RidgeRows = 70,
+    /// Halves of the rows, for the stability of subspaces.
+    Halves = 80,
+    /// Entries that are hidden and predicted.
+    Masks = 90,
     /// Rows on which the recall of an approximate search is measured.
     Recall = 60,
     /// Planes that split rows for a start of an approximate search.

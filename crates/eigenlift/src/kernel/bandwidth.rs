@@ -60,6 +60,7 @@ pub(super) fn resolve(role: ParamRole, param: Param, rows: PairRows<'_>, seed: u
     let points = rows.points;
     match param {
         Param::Value(value) => Ok(value),
+        Param::Auto => Err(auto_here()),
         Param::OverDimension => Ok(1.0 / points.n_cols().max(1) as f64),
         Param::Median => {
             points.check()?;
@@ -72,6 +73,15 @@ pub(super) fn resolve(role: ParamRole, param: Param, rows: PairRows<'_>, seed: u
             })
         }
     }
+}
+
+/// Where nothing is chosen, `auto` has no meaning.
+pub(super) fn auto_here() -> Error {
+    Error::kernel(
+        "auto in the kernel's description",
+        "only a fit of kernel PCA and 'choose kpca' find it by cross-validation",
+        "Write median or a number here",
+    )
 }
 
 type Quantity = fn(&[f64], &[f64]) -> f64;

@@ -66,7 +66,7 @@ impl KernelSpec {
             | Self::RationalQuadratic { .. }
             | Self::Chi2 { .. }
             | Self::Intersection => Dimension::Infinite,
-            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed => Dimension::Unknown,
+            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed | Self::Auto => Dimension::Unknown,
             Self::Map(formulas) => Dimension::Finite(formulas.len() as u128),
             Self::Scaled(_, inner) => inner.dimension(d),
             Self::Sum(parts) => parts

@@ -85,6 +85,28 @@ impl PolynomialMap {
                 .fold(*scale, |product, (feature, power)| product * rows.row(i)[*feature].powi(*power))
         })
     }
+
+    /// Jᵀv at the row y.
+    pub(crate) fn pull_back(&self, y: &[f64], v: &[f64], out: &mut [f64]) {
+        for ((scale, powers), v) in self.monomials.iter().zip(v) {
+            for (at, (feature, power)) in powers.iter().enumerate() {
+                let others = powers.iter().enumerate().filter(|(other, _)| *other != at);
+                let rest = others.fold(scale * v, |product, (_, (f, p))| product * y[*f].powi(*p));
+                out[*feature] += rest * f64::from(*power) * y[*feature].powi(power - 1);
+            }
+        }
+    }
+
+    /// The row whose features of degree 1 these are, if the map has them.
+    pub(crate) fn linear_part(&self, features: &[f64]) -> Option<Vec<f64>> {
+        let mut row = vec![f64::NAN; self.n_features];
+        for ((scale, powers), value) in self.monomials.iter().zip(features) {
+            if let [(feature, 1)] = powers[..] {
+                row[feature] = value / scale;
+            }
+        }
+        row.iter().all(|v| v.is_finite()).then_some(row)
+    }
 }
 
 fn factorial(n: u32) -> f64 {

@@ -5,6 +5,7 @@ mod dimension;
 mod feature_map;
 mod formula;
 mod geometry;
+mod gradient;
 mod parse;
 mod profile;
 mod spec;
@@ -15,13 +16,16 @@ pub(crate) use bandwidth::{PairRows, rows_of_pairs};
 pub use dimension::Dimension;
 pub use feature_map::PolynomialMap;
 pub use formula::Formula;
+pub(crate) use gradient::{differences, formula_slopes};
+pub(crate) use profile::DistanceProfile;
+pub(crate) use tile::squared_distances;
 pub use spec::{KernelSpec, MaternNu, Param, ParamRole, Width};
 pub use tile::{KernelFunction, Workspace};
 
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::real::Real;
-use profile::{CoordinateProfile, DistanceProfile, InnerProfile};
+use profile::{CoordinateProfile, InnerProfile};
 use std::sync::Arc;
 use tile::Form;
 
@@ -209,6 +213,7 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
         KernelSpec::Scaled(factor, inner) => Form::Scaled(*factor, Box::new(form(inner, d)?)),
         KernelSpec::Sum(specs) => Form::Sum(all(specs)?),
         KernelSpec::Product(specs) => Form::Product(all(specs)?),
+        KernelSpec::Auto => return Err(bandwidth::auto_here()),
         KernelSpec::Precomputed => {
             return Err(Error::kernel(
                 "the kernel precomputed has no formula",
@@ -222,6 +227,7 @@ fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
 pub(crate) fn known(param: Param) -> Result<f64> {
     match param {
         Param::Value(value) => Ok(value),
+        Param::Auto => Err(bandwidth::auto_here()),
         Param::Median | Param::OverDimension => Err(Error::kernel(
             "a parameter that is still to be found from data",
             "a number is needed here",

@@ -44,6 +44,20 @@ pub(crate) enum CoordinateProfile {
 const ALLOWED: f64 = 16.0;
 
 impl InnerProfile {
+    /// dk/ds at the inner product s.
+    pub(crate) fn slope(&self, s: f64) -> f64 {
+        match self {
+            Self::Linear => 1.0,
+            Self::Polynomial { degree, gamma, coef0 } => {
+                let base = gamma * s + coef0;
+                let whole = degree.fract() == 0.0 && *degree <= f64::from(i32::MAX);
+                let power = if whole { base.powi(*degree as i32 - 1) } else { base.powf(degree - 1.0) };
+                degree * gamma * power
+            }
+            Self::Sigmoid { gamma, coef0 } => gamma * (1.0 - (gamma * s + coef0).tanh().powi(2)),
+        }
+    }
+
     /// Replaces each inner product by k.
     pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
         dispatch(InnerTask { profile: *self, values });
@@ -51,6 +65,55 @@ impl InnerProfile {
 }
 
 impl DistanceProfile {
+    /// −dk/ds at the squared distance s, never negative. That of `exponential` grows without bound towards 0 and is cut off
+    /// where the distance is 1e-6 of its length.
+    pub(crate) fn fall(&self, s: f64) -> f64 {
+        match self {
+            Self::Rbf { gamma } => gamma * (-gamma * s).exp(),
+            Self::Exponential { gamma } => {
+                let r = s.sqrt().max(1e-6 / gamma);
+                gamma / (2.0 * r) * (-gamma * r).exp()
+            }
+            Self::Matern3 { length } => {
+                1.5 / (length * length) * (-(3.0 * s).sqrt() / length).exp()
+            }
+            Self::Matern5 { length } => {
+                let r = (5.0 * s).sqrt() / length;
+                5.0 / (6.0 * length * length) * (1.0 + r) * (-r).exp()
+            }
+            Self::RationalQuadratic { alpha, length } => {
+                let scale = 0.5 / (length * length);
+                scale * (1.0 + s * scale / alpha).powf(-alpha - 1.0)
+            }
+        }
+    }
+
+    /// One over the squared distance on which k falls: what a penalty in input space is measured in.
+    pub(crate) fn rate(&self) -> f64 {
+        match self {
+            Self::Rbf { gamma } => *gamma,
+            Self::Exponential { gamma } => gamma * gamma,
+            Self::Matern3 { length } => 1.5 / (length * length),
+            Self::Matern5 { length } => 5.0 / (6.0 * length * length),
+            Self::RationalQuadratic { length, .. } => 0.5 / (length * length),
+        }
+    }
+
+    /// The squared distance at which k has this value of (0, 1].
+    pub(crate) fn invert(&self, k: f64) -> f64 {
+        match self {
+            Self::Rbf { gamma } => -k.ln() / gamma,
+            Self::Exponential { gamma } => (k.ln() / gamma).powi(2),
+            Self::RationalQuadratic { alpha, length } => {
+                (k.powf(-1.0 / alpha) - 1.0) * 2.0 * alpha * length * length
+            }
+            Self::Matern3 { length } => bisect(|r| (1.0 + r) * (-r).exp(), k).powi(2) * length * length / 3.0,
+            Self::Matern5 { length } => {
+                bisect(|r| (1.0 + r + r * r / 3.0) * (-r).exp(), k).powi(2) * length * length / 5.0
+            }
+        }
+    }
+
     /// Replaces each squared distance by k.
     pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
         dispatch(DistanceTask { profile: *self, values, x_square: T::ZERO, y_squares: None });
@@ -91,7 +154,39 @@ impl DistanceProfile {
     }
 }
 
+/// Where a function that falls from 1 at 0 has this value.
+fn bisect(f: impl Fn(f64) -> f64, value: f64) -> f64 {
+    let mut high = 1.0;
+    while f(high) > value && high < 1e3 {
+        high *= 2.0;
+    }
+    let mut low = 0.0;
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if f(middle) > value {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
 impl CoordinateProfile {
+    /// ∂k/∂x for one coordinate, from k itself; where k has a kink, the mean of both sides.
+    pub(crate) fn slope(&self, k: f64, x: f64, y: f64) -> f64 {
+        match self {
+            Self::Laplacian { .. } if x == y => 0.0,
+            Self::Laplacian { gamma } => -gamma * k * (x - y).signum(),
+            Self::Chi2 { gamma } => {
+                let total = x + y;
+                if total == 0.0 { 0.0 } else { -gamma * k * (x - y) * (x + 3.0 * y) / (total * total) }
+            }
+            Self::Intersection if x == y => 0.5,
+            Self::Intersection => f64::from(x < y),
+        }
+    }
+
     /// Adds the terms of one coordinate: x against each of `y`.
     #[inline(always)]
     fn accumulate<T: Real>(&self, x: T, y: &[T], sums: &mut [T]) {

@@ -15,6 +15,8 @@ pub enum Param {
     Median,
     /// One over the number of features, written `1/d`.
     OverDimension,
+    /// By masked cross-validation, see [`crate::methods::kernel_choice`].
+    Auto,
 }
 
 /// Notation in which the width of a Gaussian was given: γ = 1/(2σ²) = 1/c.
@@ -148,6 +150,8 @@ pub enum KernelSpec {
     Product(Vec<KernelSpec>),
     /// The kernel matrix is given in place of data
     Precomputed,
+    /// Which kernel is best on the data, by masked cross-validation: see [`crate::methods::kernel_choice`]
+    Auto,
 }
 
 impl Default for KernelSpec {
@@ -208,11 +212,11 @@ impl KernelSpec {
                 let positive = match gamma {
                     Param::Value(gamma) => *gamma > 0.0,
                     Param::OverDimension => true,
-                    Param::Median => false,
+                    Param::Median | Param::Auto => false,
                 };
                 positive && degree.fract() == 0.0 && *coef0 >= 0.0
             }
-            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed => false,
+            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed | Self::Auto => false,
             Self::Scaled(factor, inner) => *factor >= 0.0 && inner.is_mercer() == Some(true),
             Self::Sum(parts) | Self::Product(parts) => {
                 parts.iter().all(|part| part.is_mercer() == Some(true))
@@ -228,6 +232,16 @@ impl KernelSpec {
             Self::Scaled(_, inner) => inner.needs_data(),
             Self::Sum(parts) | Self::Product(parts) => parts.iter().any(Self::needs_data),
             leaf => leaf.clone().param_mut().is_some_and(|(_, param)| !matches!(param, Param::Value(_))),
+        }
+    }
+
+    /// Whether the kernel or a bandwidth is still to be chosen by cross-validation.
+    pub fn is_automatic(&self) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Scaled(_, inner) => inner.is_automatic(),
+            Self::Sum(parts) | Self::Product(parts) => parts.iter().any(Self::is_automatic),
+            leaf => leaf.clone().param_mut().is_some_and(|(_, param)| *param == Param::Auto),
         }
     }
 
@@ -302,7 +316,7 @@ impl KernelSpec {
             }
             Self::Chi2 { gamma } => Some((ParamRole::Chi2Rate, gamma)),
             Self::Linear | Self::Cosine | Self::Intersection | Self::Map(_) | Self::Expr(_) => None,
-            Self::Scaled(..) | Self::Sum(_) | Self::Product(_) | Self::Precomputed => None,
+            Self::Scaled(..) | Self::Sum(_) | Self::Product(_) | Self::Precomputed | Self::Auto => None,
         }
     }
 }

@@ -63,7 +63,7 @@ impl Kernel {
     }
 }
 
-fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
+pub(super) fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
     let square = || x.iter().map(|v| v * v).sum::<f64>();
     match form {
         Form::Inner(profile) => {
@@ -83,7 +83,7 @@ fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
     }
 }
 
-fn evaluate<T: Real>(
+pub(super) fn evaluate<T: Real>(
     form: &Form,
     x: Points<'_, T>,
     y: Points<'_, T>,
@@ -131,7 +131,7 @@ fn fold<T: Real>(
 }
 
 /// out\[i·m + j\] = ⟨xᵢ, yⱼ⟩.
-fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
+pub(super) fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {
     let (n, m) = (x.n_rows(), y.n_rows());
     match (x, y) {
         (Points::Dense(x), Points::Dense(y)) => dense_inner(x, y, out),
@@ -209,14 +209,9 @@ fn distances<T: Real>(
     out: &mut [T],
     work: &mut Workspace<T>,
 ) {
-    let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
+    let m = y.n_rows();
     if let (Points::Dense(dense_x), Points::Dense(dense_y)) = (x, y) {
-        robust_centre(dense_x, &mut work.centre);
-        shift_into(dense_x, &work.centre, &mut work.left, &mut work.left_squares);
-        shift_into(dense_y, &work.centre, &mut work.right, &mut work.right_squares);
-        if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
-            dense_inner(left, right, out);
-        }
+        shifted_inner(dense_x, dense_y, out, work);
     } else {
         inner_products(x, y, out);
         squared_norms(x, &mut work.left_squares);
@@ -233,6 +228,30 @@ fn distances<T: Real>(
         } else {
             profile.apply_to_inner(row, x_square, squares.y);
         }
+    }
+}
+
+/// Inner products of rows shifted to a centre of the tile, and their squared norms.
+fn shifted_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+    let (n, m, d) = (x.n_rows(), y.n_rows(), x.n_cols());
+    robust_centre(x, &mut work.centre);
+    shift_into(x, &work.centre, &mut work.left, &mut work.left_squares);
+    shift_into(y, &work.centre, &mut work.right, &mut work.right_squares);
+    if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
+        dense_inner(left, right, out);
+    }
+}
+
+/// out\[i·m + j\] = ‖xᵢ − yⱼ‖² for the m rows of `y`.
+pub(crate) fn squared_distances(
+    x: MatRef<'_, f64>,
+    y: MatRef<'_, f64>,
+    out: &mut [f64],
+    work: &mut Workspace<f64>,
+) {
+    shifted_inner(x, y, out, work);
+    for (row, x_square) in out.chunks_mut(y.n_rows().max(1)).zip(&work.left_squares) {
+        to_squared_distances(row, *x_square, &work.right_squares);
     }
 }
 

@@ -4,8 +4,8 @@ use super::fourier::FourierMap;
 use super::tensor_sketch::TensorSketch;
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
-use crate::kernel::KernelSpec;
-use crate::matrix::{MatMut, Matrix};
+use crate::kernel::{KernelSpec, differences};
+use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::real::Real;
 use exact::ExactMap;
 use rayon::prelude::*;
@@ -168,6 +168,36 @@ impl FeatureMap {
         match x {
             AnyPoints::F32(x) => self.apply_to(x),
             AnyPoints::F64(x) => self.apply_to(x),
+        }
+    }
+
+    /// Jᵀv at the row y whose features are `phi`: the gradient of ⟨φ(y), v⟩. From differences where features have no simple
+    /// derivative (formulas, count sketches).
+    pub(crate) fn pull_back(&self, y: &[f64], phi: &[f64], v: &[f64]) -> Vec<f64> {
+        match &self.map {
+            Map::Exact(map) => map.pull_back(y, v),
+            Map::Fourier(map) => map.pull_back(phi, v),
+            Map::TensorSketch(map) => {
+                let mut moved = vec![0.0; self.dimension()];
+                let moved = std::cell::RefCell::new(&mut moved);
+                differences(y, |y| {
+                    let mut phi = moved.borrow_mut();
+                    if let (Ok(row), Ok(out)) =
+                        (MatRef::new(y, 1, y.len()), MatMut::strided(&mut phi, 1, v.len(), v.len()))
+                    {
+                        map.fill(Points::Dense(row), out);
+                    }
+                    phi.iter().zip(v).map(|(f, v)| f * v).sum()
+                })
+            }
+        }
+    }
+
+    /// The row whose features of degree 1 these are, if the map has them.
+    pub(crate) fn linear_part(&self, features: &[f64]) -> Option<Vec<f64>> {
+        match &self.map {
+            Map::Exact(map) => map.linear_part(features),
+            Map::Fourier(_) | Map::TensorSketch(_) => None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::model::{Array, Header, ModelReader, shown};
+use crate::preimage::Preimage;
 use crate::progress::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +37,14 @@ pub trait Fitted: Send + Sync {
     ///
     /// # Errors
     /// When the method has no way back, or scores do not fit.
-    fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>) -> Result<Matrix<f64>>;
+    fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>, watch: &Watch) -> Result<Matrix<f64>>;
+    /// Rows projected, then back, on this engine.
+    ///
+    /// # Errors
+    /// As [`Fitted::project_on`] and [`Fitted::invert_on`].
+    fn denoise_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.invert_on(engine, &self.project_on(engine, x, watch)?, watch)
+    }
     /// The part in which each row is placed, when the model has several whose scores do not compare.
     ///
     /// # Errors
@@ -59,8 +67,8 @@ pub trait Fitted: Send + Sync {
     ///
     /// # Errors
     /// As [`Fitted::invert_on`].
-    fn invert(&self, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
-        self.invert_on(&**self.engine(), scores)
+    fn invert(&self, scores: &Matrix<f64>, watch: &Watch) -> Result<Matrix<f64>> {
+        self.invert_on(&**self.engine(), scores, watch)
     }
     /// Writes the model file.
     ///
@@ -98,8 +106,12 @@ impl Fitted for FittedKernelPca {
         self.projection().project(engine, x, watch)
     }
 
-    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
-        Err(no_way_back(KERNEL_PCA))
+    fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>, watch: &Watch) -> Result<Matrix<f64>> {
+        Ok(self.inverse_on(&Preimage::new(), engine, scores, watch)?.rows)
+    }
+
+    fn denoise_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
+        Ok(FittedKernelPca::denoise_on(self, &Preimage::new(), engine, x, watch)?.rows)
     }
 
     fn write(&self, path: &Path) -> Result<()> {
@@ -143,7 +155,12 @@ macro_rules! linear {
                 self.transform_on(engine, x, watch)
             }
 
-            fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>) -> Result<Matrix<f64>> {
+            fn invert_on(
+                &self,
+                engine: &dyn Engine,
+                scores: &Matrix<f64>,
+                _: &Watch,
+            ) -> Result<Matrix<f64>> {
                 self.inverse_on(engine, scores)
             }
 
@@ -186,7 +203,7 @@ impl Fitted for FittedManifold {
         self.transform_on(engine, x, watch)
     }
 
-    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>) -> Result<Matrix<f64>> {
+    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>, _: &Watch) -> Result<Matrix<f64>> {
         Err(no_way_back(self.kind().name()))
     }
 
@@ -206,7 +223,7 @@ impl Fitted for FittedManifold {
 fn no_way_back(method: &str) -> Error {
     Error::model(
         format!("a model of the method {method}"),
-        "the way back from scores to rows is known for pca and whiten",
+        "the way back from scores to rows is known for kpca, pca and whiten",
         "Use a model of one of these methods",
     )
 }

@@ -392,7 +392,7 @@ pub(super) fn finish(
         plan.precision = samples.precision().into();
     }
     plan.n_samples = partial.count() as usize;
-    let Axes { values, projection, .. } = axes;
+    let Axes { values, projection, mean, .. } = axes;
     // The largest that the whole trace can be.
     let (held, left) = (partial.trace(), partial.residual_trace());
     let total = match certificate.bounds.grounds {
@@ -406,6 +406,7 @@ pub(super) fn finish(
         );
     }
     Ok(FittedKernelPca {
+        mean: Some(mean),
         projection,
         eigenvalues: values,
         centered_trace: total,
@@ -414,6 +415,7 @@ pub(super) fn finish(
         plan,
         warnings,
         column_names: settings.column_names.clone(),
+        choice: None,
         scores: None,
         engine,
     })

@@ -152,7 +152,8 @@ impl FittedKernelPca {
             let drift = means[i].abs() * (n as f64).sqrt() / size(i).sqrt();
             let off = (0..k).map(|j| {
                 let wanted = if i == j { size(i) } else { 0.0 };
-                (products[(i, j)] - wanted).abs() / (size(i) * size(j)).sqrt()
+                // Components that are tied may have been rotated among each other.
+                (products[(i, j)] - wanted).abs() / (size(i) * size(j)).sqrt() - self.spread_of_tie(i, j)
             });
             let worst = off.fold(drift, f64::max);
             // Rounding on the way to features is larger in single precision and for landmarks close to each other.

@@ -1,12 +1,13 @@
 //! A fitted kernel PCA.
 
+use super::kernel_choice::KernelChoice;
 use crate::data::AnyPoints;
 use crate::eigen::{Certificate, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
-use crate::model::{Plan, Projection, Route};
+use crate::model::{FeatureMean, Plan, Projection, Route};
 use crate::progress::Watch;
 use std::sync::Arc;
 
@@ -21,6 +22,10 @@ pub struct FittedKernelPca {
     pub(super) plan: Plan,
     pub(super) warnings: Vec<String>,
     pub(super) column_names: Vec<String>,
+    /// The mean of φ; files of earlier versions do not hold it.
+    pub(super) mean: Option<FeatureMean>,
+    /// How the fit chose what was left to choose.
+    pub(super) choice: Option<Box<KernelChoice>>,
     /// Scores of the samples, when the coefficients do not give them.
     pub(super) scores: Option<Matrix<f64>>,
     pub(super) engine: Arc<dyn Engine>,
@@ -79,6 +84,9 @@ impl FittedKernelPca {
                 "scores of the samples need the samples",
                 "Transform the samples with the model",
             ));
+        }
+        if self.is_rotated() {
+            return self.projected_scores();
         }
         let a = &self.projection.coefficients;
         Ok(Matrix::from_fn(a.n_rows(), a.n_cols(), |i, j| a[(i, j)] * self.eigenvalues[j]))

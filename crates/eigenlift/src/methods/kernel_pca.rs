@@ -13,7 +13,7 @@ use crate::kernel::{Kernel, KernelSpec, PairRows, rows_of_pairs};
 use crate::linalg::column_means;
 use crate::low_rank::{FeatureMap, LowRank, Rank};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Plan, Projection, Route, Solver};
+use crate::model::{FeatureMean, Lift, Plan, Projection, Route, Solver};
 use crate::progress::Watch;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const SMALLEST_TOLERANCE: f64 = 1e-14;
 
 /// Which kernel was asked for.
 #[derive(Clone, Debug)]
-enum KernelChoice {
+enum AskedKernel {
     Spec(KernelSpec),
     Ready(Kernel),
 }
@@ -44,7 +44,8 @@ enum KernelChoice {
 #[derive(Clone, Debug)]
 pub struct KernelPca {
     pub(super) n_components: usize,
-    kernel: KernelChoice,
+    pub(super) auto_components: bool,
+    kernel: AskedKernel,
     pub(super) tolerance: f64,
     pub(super) seed: u64,
     pub(super) repair: Indefinite,
@@ -64,7 +65,8 @@ impl KernelPca {
     pub fn new(n_components: usize) -> Self {
         Self {
             n_components,
-            kernel: KernelChoice::Spec(KernelSpec::default()),
+            auto_components: false,
+            kernel: AskedKernel::Spec(KernelSpec::default()),
             tolerance: 1e-6,
             seed: 0,
             repair: Indefinite::Clip,
@@ -82,13 +84,13 @@ impl KernelPca {
 
     /// Uses this kernel; `median` and `1/d` are found from the samples. With `precomputed` the samples are the Gram matrix.
     pub fn kernel(mut self, spec: KernelSpec) -> Self {
-        self.kernel = KernelChoice::Spec(spec);
+        self.kernel = AskedKernel::Spec(spec);
         self
     }
 
     /// Uses a kernel that is ready, such as a function.
     pub fn ready_kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = KernelChoice::Ready(kernel);
+        self.kernel = AskedKernel::Ready(kernel);
         self
     }
 
@@ -175,6 +177,9 @@ impl KernelPca {
     /// # Errors
     /// As [`KernelPca::fit`], as far as they can be known in advance.
     pub fn plan(&self, x: &AnySamples) -> Result<Plan> {
+        if let Some((settings, choice)) = self.chosen(x)? {
+            return settings.plan(x).map(|plan| choice.onto(plan));
+        }
         let engine = self.running_engine()?;
         Ok(self.prepare(x, &*engine)?.1)
     }
@@ -187,7 +192,11 @@ impl KernelPca {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, samples that all look the same,
     /// not enough memory, no convergence, cancellation.
     pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
-        self.fit_from(x.into(), None)
+        let x = x.into();
+        if let Some((settings, choice)) = self.chosen(&x)? {
+            return settings.fit(x).map(|model| model.with_choice(choice));
+        }
+        self.fit_from(x, None)
     }
 
     /// Fits samples in memory, perhaps from orthonormal vectors that are nearly right.
@@ -211,6 +220,9 @@ impl KernelPca {
     /// # Errors
     /// As [`KernelPca::fit`], and those of the source. A precomputed Gram matrix must be in memory.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedKernelPca> {
+        if let Some((settings, choice)) = self.chosen_of_source(source)? {
+            return settings.fit_source(source).map(|model| model.with_choice(choice));
+        }
         let engine = self.running_engine()?;
         let (similarity, plan) = self.prepare_source(source, &*engine)?;
         approximate::fit(self, &mut approximate::Rows { source, memory: None }, &similarity, plan, engine)
@@ -221,6 +233,9 @@ impl KernelPca {
     /// # Errors
     /// As [`KernelPca::fit_source`], as far as they can be known in advance.
     pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<Plan> {
+        if let Some((settings, choice)) = self.chosen_of_source(source)? {
+            return settings.plan_source(source).map(|plan| choice.onto(plan));
+        }
         let engine = self.running_engine()?;
         Ok(self.prepare_source(source, &*engine)?.1)
     }
@@ -230,21 +245,21 @@ impl KernelPca {
         self.check_numbers()?;
         self.check_shape(n, d)?;
         let kernel = match &self.kernel {
-            KernelChoice::Ready(kernel) => kernel.clone(),
-            KernelChoice::Spec(spec) if spec.is_precomputed() => {
+            AskedKernel::Ready(kernel) => kernel.clone(),
+            AskedKernel::Spec(spec) if spec.is_precomputed() => {
                 return Err(Error::setting(
                     "a precomputed Gram matrix read in pieces",
                     "it must be in memory as a whole",
                     "Allow more memory, or choose a kernel and give the rows",
                 ));
             }
-            KernelChoice::Spec(spec) if spec.needs_data() => {
+            AskedKernel::Spec(spec) if spec.needs_data() => {
                 let places = rows_of_pairs(n, d, self.seed);
                 let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
                 let rows = PairRows::gathered((&rows).into(), &places, n);
                 Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
             }
-            KernelChoice::Spec(spec) => Kernel::new(spec, d)?,
+            AskedKernel::Spec(spec) => Kernel::new(spec, d)?,
         };
         let similarity = Similarity::Kernel(kernel);
         let request = self.request(&similarity, (n, d), source.precision(), false);
@@ -252,19 +267,27 @@ impl KernelPca {
         Ok((similarity, plan))
     }
 
+    /// The description of the kernel that was asked for; `None` for a function.
+    pub(super) fn spec(&self) -> Option<&KernelSpec> {
+        match &self.kernel {
+            AskedKernel::Spec(spec) => Some(spec),
+            AskedKernel::Ready(kernel) => kernel.spec(),
+        }
+    }
+
     /// The kernel for these rows.
     pub(super) fn kernel_for(&self, rows: AnyPoints<'_>) -> Result<Kernel> {
         match &self.kernel {
-            KernelChoice::Spec(spec) => Kernel::for_points(spec, rows, self.seed),
-            KernelChoice::Ready(kernel) => kernel.check_points(rows).map(|()| kernel.clone()),
+            AskedKernel::Spec(spec) => Kernel::for_points(spec, rows, self.seed),
+            AskedKernel::Ready(kernel) => kernel.check_points(rows).map(|()| kernel.clone()),
         }
     }
 
     /// The kernel, whose parameters must all be numbers.
     pub(super) fn kernel_with_numbers(&self, n_features: usize) -> Result<Kernel> {
         match &self.kernel {
-            KernelChoice::Spec(spec) => Kernel::new(spec, n_features),
-            KernelChoice::Ready(kernel) => Ok(kernel.clone()),
+            AskedKernel::Spec(spec) => Kernel::new(spec, n_features),
+            AskedKernel::Ready(kernel) => Ok(kernel.clone()),
         }
     }
 
@@ -301,11 +324,15 @@ impl KernelPca {
         let offset = (0..k)
             .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
             .collect();
+        let x_rows = x.n_rows();
         let lift = match similarity {
             Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
             Similarity::Precomputed => Lift::Precomputed { n_samples: x.n_rows() },
         };
+        let n = x_rows as f64;
+        let square = solution.row_means.iter().sum::<f64>() / n;
         Ok(FittedKernelPca {
+            mean: Some(FeatureMean { coefficients: None, square }),
             projection: Projection { lift, coefficients, offset },
             eigenvalues: solution.values,
             centered_trace: solution.total,
@@ -314,6 +341,7 @@ impl KernelPca {
             plan,
             warnings: solution.warnings,
             column_names: self.column_names.clone(),
+            choice: None,
             scores: None,
             engine,
         })
@@ -368,6 +396,13 @@ impl KernelPca {
 
     /// Settings of an exact fit have no meaning for rows in pieces.
     pub(super) fn refuse_exact_settings(&self) -> Result<()> {
+        if self.auto_components {
+            return Err(Error::setting(
+                "a number of components that is to be chosen, for rows that come in pieces one after another",
+                "the choice needs rows before the fit begins",
+                "Choose with ChooseKernelPca on some of the rows first",
+            ));
+        }
         let exact = matches!(self.accuracy, Accuracy::Exact);
         if !exact && self.solver.is_none() && self.storage.is_none() && self.repair == Indefinite::Clip {
             return Ok(());
@@ -402,8 +437,8 @@ impl KernelPca {
         self.check_shape(x.n_rows(), x.n_cols())?;
         x.points().check()?;
         let similarity = match &self.kernel {
-            KernelChoice::Spec(spec) if spec.is_precomputed() => {
-                check_gram_matrix(x)?;
+            AskedKernel::Spec(spec) if spec.is_precomputed() => {
+                super::mercer::check_gram_matrix(x)?;
                 Similarity::Precomputed
             }
             _ => Similarity::Kernel(self.kernel_for(x.points())?),
@@ -450,23 +485,4 @@ impl KernelPca {
             solver: self.solver,
         }
     }
-}
-
-/// Square and symmetric up to rounding in the given precision.
-fn check_gram_matrix(x: &AnySamples) -> Result<()> {
-    let report = super::mercer::asymmetry(x)?;
-    if report.relative <= super::mercer::symmetry_allowance(x) {
-        return Ok(());
-    }
-    Err(Error::data(
-        format!(
-            "a Gram matrix with {} at row {}, column {} and {} across the diagonal",
-            report.there,
-            report.row + 1,
-            report.column + 1,
-            report.back
-        ),
-        "it must be symmetric",
-        "Compute it with a symmetric kernel, or average it with its transpose",
-    ))
 }

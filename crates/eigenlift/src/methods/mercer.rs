@@ -216,3 +216,22 @@ fn not_symmetric((there, back): (f64, f64)) -> MercerReport {
         known_valid: Some(false),
     }
 }
+
+/// Square and symmetric up to rounding in the given precision.
+pub(super) fn check_gram_matrix(x: &AnySamples) -> Result<()> {
+    let report = asymmetry(x)?;
+    if report.relative <= symmetry_allowance(x) {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!(
+            "a Gram matrix with {} at row {}, column {} and {} across the diagonal",
+            report.there,
+            report.row + 1,
+            report.column + 1,
+            report.back
+        ),
+        "it must be symmetric",
+        "Compute it with a symmetric kernel, or average it with its transpose",
+    ))
+}

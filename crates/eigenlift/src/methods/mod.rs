@@ -1,21 +1,27 @@
 //! Methods: recipes over the stages above.
 
+mod align;
 mod any;
 mod approximate;
+mod automatic;
 mod certify;
 mod compare;
 mod dual;
 mod fitted;
+pub mod kernel_choice;
 mod kernel_pca;
+pub mod kernel_study;
 pub mod manifold;
 mod mercer;
 pub mod pca;
+mod preimages;
 mod primal;
 mod sample_arrays;
 mod saved;
 mod schedule;
 mod stream;
 
+pub use align::{AlignOptions, Alignment};
 pub use any::{AnyModel, Fitted};
 pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;

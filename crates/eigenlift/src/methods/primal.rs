@@ -11,7 +11,7 @@ use crate::kernel::{Kernel, KernelSpec};
 use crate::linalg::{Onto, combine, inner};
 use crate::low_rank::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Projection};
+use crate::model::{FeatureMean, Lift, Projection};
 use crate::moments::Partial;
 use crate::operator::Explicit;
 use crate::progress::Watch;
@@ -147,6 +147,21 @@ impl Features {
         }
     }
 
+    /// The mean of the features as a combination of the coordinates of the lift.
+    fn mean(&self, mean: &[f64]) -> FeatureMean {
+        let over = match self {
+            Self::Landmarks(map) => match map.against() {
+                Against::Rows { .. } => {
+                    map.over_landmarks(&Matrix::from_fn(mean.len(), 1, |i, _| mean[i])).into_vec()
+                }
+                // A model of a Gram matrix has no way back to rows.
+                Against::Columns { n_samples, .. } => vec![0.0; *n_samples],
+            },
+            Self::Map(..) => mean.to_vec(),
+        };
+        FeatureMean { coefficients: Some(over), square: dot(mean, mean) }
+    }
+
     /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift, signs fixed on the coefficients.
     fn projection(&self, axes: &Matrix<f64>, mean: &[f64]) -> Projection {
         let (lift, mut coefficients) = match self {
@@ -268,6 +283,8 @@ pub(crate) struct Axes {
     /// All eigenvalues, when they were computed.
     all: Option<Vec<f64>>,
     pub(crate) projection: Projection,
+    /// The mean of the features over the lift.
+    pub(crate) mean: FeatureMean,
 }
 
 impl Axes {
@@ -361,5 +378,6 @@ pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Wat
     let residuals = residuals_over_samples(partial.scatter(), &axes, &values);
     let projection = features.projection(&axes, partial.mean());
     let squared_norm = norm * norm;
-    Ok(Axes { values, next, rounding, residuals, squared_norm, all: pairs.all, projection })
+    let mean = features.mean(partial.mean());
+    Ok(Axes { values, next, rounding, residuals, squared_norm, all: pairs.all, projection, mean })
 }

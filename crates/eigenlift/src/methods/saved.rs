@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, KernelSpec};
 use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::model::{
-    Array, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown, write,
+    Array, FeatureMean, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown, write,
 };
 use crate::real::Real;
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,20 @@ const RESIDUALS: &str = "residuals";
 const INTERVALS: &str = "intervals";
 const CENTERED_TRACE: &str = "centered_trace";
 const ROUNDING: &str = "rounding";
-/// Arrays that every model has.
-const ALWAYS: [&str; 7] = [CENTERED_TRACE, COEFFICIENTS, EIGENVALUES, INTERVALS, OFFSET, RESIDUALS, ROUNDING];
+const MEAN: &str = "mean";
+const MEAN_SQUARE: &str = "mean_square";
+/// Arrays that models of every route have; those of earlier versions have no mean.
+const ALWAYS: [&str; 9] = [
+    CENTERED_TRACE,
+    COEFFICIENTS,
+    EIGENVALUES,
+    INTERVALS,
+    MEAN,
+    MEAN_SQUARE,
+    OFFSET,
+    RESIDUALS,
+    ROUNDING,
+];
 
 /// What the header says of a kernel PCA.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -178,6 +190,11 @@ impl FittedKernelPca {
             Array::f64(CENTERED_TRACE, &[1], std::slice::from_ref(&self.centered_trace)),
             Array::f64(ROUNDING, &[1], std::slice::from_ref(&self.certificate.rounding)),
         ]);
+        if let Some(FeatureMean { coefficients, square }) = &self.mean {
+            let over = coefficients.as_deref().unwrap_or_default();
+            arrays.push(Array::f64(MEAN, &[over.len()], over));
+            arrays.push(Array::f64(MEAN_SQUARE, &[1], std::slice::from_ref(square)));
+        }
         arrays
     }
 }
@@ -197,6 +214,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     check_eigenvalues(&eigenvalues, record.plan.repair)?;
     let centered_trace = read_scalar(file, CENTERED_TRACE, record.centered_trace)?;
     let certificate = read_certificate(file, &header, &record)?;
+    let mean = read_mean(file, &header, &record)?;
     let Record { plan, stats, .. } = record;
     let Header { warnings, column_names, .. } = header;
     Ok(FittedKernelPca {
@@ -208,9 +226,29 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         plan,
         warnings,
         column_names,
+        mean,
+        choice: None,
         scores: None,
         engine: Arc::new(Cpu::at_first_use()),
     })
+}
+
+/// The mean of φ, when the file holds it.
+fn read_mean(file: &mut ModelReader<'_>, header: &Header, record: &Record) -> Result<Option<FeatureMean>> {
+    if header.arrays.iter().all(|array| array.name != MEAN) {
+        return Ok(None);
+    }
+    let square = file.numbers::<f64>(MEAN_SQUARE, &[1])?.first().copied().unwrap_or(f64::NAN);
+    if square < 0.0 {
+        return Err(Error::model(
+            format!("mean_square is {square}"),
+            "a squared length is not negative",
+            SAVE_AGAIN,
+        ));
+    }
+    let over = if record.plan.route == Route::Dual { 0 } else { lift_rows(header, record) };
+    let coefficients = file.numbers(MEAN, &[over])?;
+    Ok(Some(FeatureMean { coefficients: (over > 0).then_some(coefficients), square }))
 }
 
 /// Coordinates of the lift: samples, landmarks or features.

@@ -70,6 +70,15 @@ impl Lift {
     }
 }
 
+/// The mean of φ over the samples of a fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureMean {
+    /// Over the coordinates of the lift; `None` where each of the samples has 1/n.
+    pub coefficients: Option<Vec<f64>>,
+    /// ‖mean φ‖².
+    pub square: f64,
+}
+
 /// y(x) = lift(x)ᵀA − c: every method ends in this line, (K9).
 #[derive(Clone, Debug)]
 pub struct Projection {

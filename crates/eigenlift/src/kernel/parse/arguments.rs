@@ -93,7 +93,7 @@ impl Arguments {
         }
     }
 
-    /// A signed number, `median` or `1/d`.
+    /// A signed number, `median`, `auto` or `1/d`.
     fn value(&self, name: &str, cursor: &mut Cursor<'_>) -> Result<Param> {
         let negative = cursor.accept('-')?.is_some();
         let signed = negative || cursor.accept('+')?.is_some();
@@ -115,6 +115,7 @@ impl Arguments {
                 Ok(Param::Value(if negative { -number } else { number }))
             }
             Kind::Name(word) if word.eq_ignore_ascii_case("median") && !signed => Ok(Param::Median),
+            Kind::Name(word) if word.eq_ignore_ascii_case("auto") && !signed => Ok(Param::Auto),
             Kind::Name(word) if ["nan", "inf", "infinity"].contains(&word.to_ascii_lowercase().as_str()) => {
                 Err(self.no_value(name, format!("{}, which is not finite", cursor.show(token))))
             }
@@ -125,7 +126,7 @@ impl Arguments {
     fn no_value(&self, name: &str, found: String) -> Error {
         bad(
             format!("{name} of {} is {found}", self.kernel),
-            if Self::from_data(name) { "it must be a number, median or 1/d" } else { "it must be a number" },
+            if Self::from_data(name) { "it must be a number, median, auto or 1/d" } else { "it must be a number" },
             format!("Write {name}=1, for example."),
         )
     }
@@ -171,6 +172,7 @@ impl Arguments {
             "chi2" => KernelSpec::Chi2 { gamma: gamma(Param::Value(1.0)) },
             "intersection" => KernelSpec::Intersection,
             "precomputed" => KernelSpec::Precomputed,
+            "auto" => KernelSpec::Auto,
             _ => KernelSpec::Linear,
         })
     }

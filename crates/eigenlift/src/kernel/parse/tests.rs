@@ -11,7 +11,7 @@ fn error(text: &str) -> String {
 }
 
 const NAMES: &str = "a kernel is one of linear, polynomial, rbf, laplacian, exponential, matern, rational_quadratic, \
-                     sigmoid, cosine, chi2, intersection, map, expr, precomputed";
+                     sigmoid, cosine, chi2, intersection, map, expr, precomputed, auto";
 
 #[test]
 fn defaults_aliases_and_notations() {
@@ -167,7 +167,7 @@ fn errors_of_parameter_ranges() {
 #[test]
 fn errors_of_parameter_words() {
     let number = "it must be a number. Write";
-    let open = "it must be a number, median or 1/d. Write";
+    let open = "it must be a number, median, auto or 1/d. Write";
     check(&[
         ("poly(median)", format!("degree of polynomial is 'median'; {number} degree=1, for example.")),
         ("poly(coef0=1/d)", format!("coef0 of polynomial is '1/d'; {number} coef0=1, for example.")),
@@ -191,8 +191,8 @@ fn errors_of_parameter_words() {
         ("rbf(gamma=)", format!("gamma of rbf is ')' at position 11; {open} gamma=1, for example.")),
         ("rbf(gamma=", format!("gamma of rbf is missing; {open} gamma=1, for example.")),
         (
-            "poly(auto)",
-            format!("degree of polynomial is 'auto' at position 6; {number} degree=1, for example."),
+            "poly(twice)",
+            format!("degree of polynomial is 'twice' at position 6; {number} degree=1, for example."),
         ),
         (
             "rbf(1e999)",

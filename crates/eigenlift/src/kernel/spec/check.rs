@@ -13,7 +13,7 @@ impl KernelSpec {
     /// gamma, sigma, c, length and alpha must be finite and above 0; gamma of `polynomial` and `sigmoid` and
     /// a number in front of a kernel finite and not 0; coef0 finite; degree finite and above 0. Sums and
     /// products have the shape that [`sum`](Self::sum), [`product`](Self::product) and
-    /// [`scaled`](Self::scaled) give them, and `precomputed` stands alone.
+    /// [`scaled`](Self::scaled) give them, and `precomputed` and `auto` stand alone.
     ///
     /// # Errors
     /// The first violation, with the parameter, the value found and what is required.
@@ -44,6 +44,11 @@ impl KernelSpec {
                 "precomputed stands inside a sum, a product or a scaling",
                 "it must stand alone, since it has no points to evaluate",
                 "Combine the matrices before you pass them.",
+            )),
+            Self::Auto if level > 0 => Err(bad(
+                "auto stands inside a sum, a product or a scaling",
+                "it stands for the whole kernel",
+                "Write a bandwidth as auto instead, as in rbf(gamma=auto).",
             )),
             Self::Map(formulas) if formulas.is_empty() => Err(bad(
                 "map has no formulas",

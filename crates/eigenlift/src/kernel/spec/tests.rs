@@ -90,7 +90,7 @@ fn parameters_are_resolved_by_role() {
             seen.push((role, param));
             Ok(match param {
                 Param::Value(value) => value,
-                Param::Median => 0.5,
+                Param::Median | Param::Auto => 0.5,
                 Param::OverDimension => 0.25,
             })
         })
@@ -258,4 +258,16 @@ proptest! {
         spec.dimension(3);
         spec.is_mercer();
     }
+}
+
+#[test]
+fn auto_is_a_kernel_and_a_bandwidth_but_not_a_part() {
+    for text in ["auto", "rbf(gamma=auto)", "matern(nu=2.5,length=auto)", "laplacian(gamma=auto)"] {
+        let spec = read(text);
+        assert!(spec.is_automatic(), "{text}");
+        assert_eq!(read(&spec.to_string()), spec);
+        assert!(crate::kernel::Kernel::new(&spec, 2).unwrap_err().to_string().contains("cross-validation"));
+    }
+    assert!(!read("rbf(gamma=median) + linear").is_automatic());
+    assert!("auto + linear".parse::<KernelSpec>().unwrap_err().to_string().contains("whole kernel"));
 }

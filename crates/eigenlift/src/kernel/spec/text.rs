@@ -24,6 +24,7 @@ impl KernelSpec {
         "map",
         "expr",
         "precomputed",
+        "auto",
     ];
 
     /// The parameters of a kernel of [`NAMES`](Self::NAMES), in the order of positional arguments; `None` for
@@ -37,7 +38,7 @@ impl KernelSpec {
             "rational_quadratic" => Some(&["alpha", "length"]),
             "sigmoid" => Some(&["gamma", "coef0"]),
             "map" | "expr" => Some(&["formula"]),
-            "linear" | "cosine" | "intersection" | "precomputed" => Some(&[]),
+            "linear" | "cosine" | "intersection" | "precomputed" | "auto" => Some(&[]),
             _ => None,
         }
     }
@@ -49,6 +50,7 @@ impl fmt::Display for Param {
             Self::Value(value) => f.write_str(&number_text(*value)),
             Self::Median => f.write_str("median"),
             Self::OverDimension => f.write_str("1/d"),
+            Self::Auto => f.write_str("auto"),
         }
     }
 }
@@ -93,6 +95,7 @@ impl fmt::Display for KernelSpec {
                 nested(f, part, matches!(part, Self::Sum(_) | Self::Scaled(..) | Self::Product(_)))
             }),
             Self::Precomputed => f.write_str("precomputed"),
+            Self::Auto => f.write_str("auto"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Exact finite maps, docs/theory (K32), (K41).
 
 use crate::data::Points;
-use crate::kernel::{Dimension, Formula, KernelSpec, Param, PolynomialMap};
+use crate::kernel::{Dimension, Formula, KernelSpec, Param, PolynomialMap, formula_slopes};
 use crate::matrix::{MatMut, Matrix};
 use crate::real::Real;
 
@@ -90,6 +90,48 @@ impl ExactMap {
             });
             from = columns.end;
         }
+    }
+}
+
+impl ExactMap {
+    /// Jᵀv at the row y.
+    pub(super) fn pull_back(&self, y: &[f64], v: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; y.len()];
+        let mut rest = v;
+        for (scale, part) in &self.parts {
+            let (own, later) = rest.split_at(part.dimension());
+            let own: Vec<f64> = own.iter().map(|v| v * scale).collect();
+            match part {
+                Part::Constant => {}
+                Part::Row(_) => out.iter_mut().zip(&own).for_each(|(o, v)| *o += v),
+                Part::Polynomial(map) => map.pull_back(y, &own, &mut out),
+                Part::Formulas(formulas) => {
+                    let slopes = formula_slopes(formulas, y, &own);
+                    out.iter_mut().zip(slopes).for_each(|(o, s)| *o += s);
+                }
+            }
+            rest = later;
+        }
+        out
+    }
+
+    /// The row whose features of degree 1 these are, if the map has them.
+    pub(super) fn linear_part(&self, features: &[f64]) -> Option<Vec<f64>> {
+        let mut rest = features;
+        for (scale, part) in &self.parts {
+            let (own, later) = rest.split_at(part.dimension());
+            let unscaled = || own.iter().map(|v| v / scale).collect::<Vec<f64>>();
+            let found = match part {
+                Part::Row(_) => Some(unscaled()),
+                Part::Polynomial(map) => map.linear_part(&unscaled()),
+                Part::Constant | Part::Formulas(_) => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+            rest = later;
+        }
+        None
     }
 }
 

@@ -1,0 +1,68 @@
+//! A row from its distances to samples nearby, in closed form (Kwok and Tsang), docs/theory (K54).
+
+use super::anchors::Anchors;
+use super::target::DenseBlock;
+use crate::data::Points;
+use crate::error::Result;
+use crate::gram::BLOCK_ROWS;
+use crate::kernel::{DistanceProfile, Kernel, Workspace};
+use crate::linalg::{inner, symmetric_eigen};
+use crate::matrix::Matrix;
+
+/// Kernel values below this say nothing of a distance.
+const LEAST_VALUE: f64 = 1e-6;
+/// Directions in which neighbours spread less than this share of the most are left out.
+const FLAT: f64 = 1e-10;
+
+/// The row in the span of the samples nearby whose distances to them are those of P.
+pub(super) fn row_by_distances(
+    (kernel, factor, profile): (&Kernel, f64, DistanceProfile),
+    anchors: &Anchors<'_>,
+    which: &[u32],
+    (weights, square): (&[f64], f64),
+) -> Result<Vec<f64>> {
+    let near = anchors.rows(which);
+    let images = images(kernel, anchors, &near, weights);
+    // ‖P − φ(x)‖² = ‖P‖² + a − 2⟨P, φ(x)⟩, which for P = φ(y) would be 2a − 2k(y,x).
+    let squares: Vec<f64> = images
+        .iter()
+        .map(|image| {
+            let apart = square + factor - 2.0 * image;
+            profile.invert((1.0 - apart / (2.0 * factor)).clamp(LEAST_VALUE, 1.0))
+        })
+        .collect();
+    let (m, d) = (near.n_rows(), near.n_cols());
+    let mean: Vec<f64> =
+        (0..d).map(|c| (0..m).map(|i| near[(i, c)]).sum::<f64>() / m as f64).collect();
+    let centred = Matrix::from_fn(d, m, |c, i| near[(i, c)] - mean[c]);
+    let gram = inner(centred.view(), centred.view());
+    let target: Vec<f64> = (0..m).map(|i| 0.5 * (gram[(i, i)] - squares[i])).collect();
+    let (values, vectors) = symmetric_eigen(&gram)?;
+    let floor = FLAT * values.first().copied().unwrap_or(0.0);
+    let mut row = mean;
+    for (at, value) in values.iter().enumerate().filter(|(_, value)| **value > floor) {
+        let along: f64 = (0..m).map(|i| vectors[(i, at)] * target[i]).sum::<f64>() / value;
+        for (c, y) in row.iter_mut().enumerate() {
+            *y += along * (0..m).map(|i| centred[(c, i)] * vectors[(i, at)]).sum::<f64>();
+        }
+    }
+    Ok(row)
+}
+
+/// ⟨P, φ(x)⟩ for each row x.
+fn images(kernel: &Kernel, anchors: &Anchors<'_>, x: &Matrix<f64>, weights: &[f64]) -> Vec<f64> {
+    let n = anchors.samples.n_rows();
+    let mut work = Workspace::default();
+    let mut sums = vec![0.0; x.n_rows()];
+    for from in (0..n).step_by(BLOCK_ROWS) {
+        let range = from..(from + BLOCK_ROWS).min(n);
+        let m = range.len();
+        let block = DenseBlock::of(anchors.samples, range.clone());
+        let mut tile = vec![0.0; x.n_rows() * m];
+        kernel.tile(Points::Dense(x.view()), Points::Dense(block.view()), &mut tile, &mut work);
+        for (sum, values) in sums.iter_mut().zip(tile.chunks_exact(m)) {
+            *sum += values.iter().zip(&weights[range.clone()]).map(|(k, c)| k * c).sum::<f64>();
+        }
+    }
+    sums
+}

@@ -1,0 +1,447 @@
+//! From scores to rows: starts, search, and what is known about the result.
+
+use super::anchors::Anchors;
+use super::descent::{Descended, How, descend};
+use super::distance::row_by_distances;
+use super::ridge::Ridge;
+use super::target::Target;
+use super::{Preimage, PreimageMethod, Preimages, Start};
+use crate::data::AnyPoints;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::graph::Neighbors;
+use crate::linalg::{Factor, Onto, gemm};
+use crate::low_rank::dot;
+use crate::matrix::Matrix;
+use crate::model::{FeatureMean, Lift, Projection};
+use crate::progress::Watch;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Rows searched together at most.
+const MOST_TOGETHER: usize = 64;
+/// Coefficients of the points of rows that are searched together at most, 4 MiB.
+const MOST_NUMBERS: usize = 1 << 19;
+/// A row whose image has less than this share of the inner product that its neighbours have is no start.
+const FAINT: f64 = 0.01;
+/// Share of the variance that a distance may be off where samples lie in the subspace themselves.
+const ALLOWED_SHARE: f64 = 0.01;
+/// Samples that the spread is taken from at most.
+const SPREAD_ROWS: usize = 1000;
+
+/// A subspace of feature space through the mean of φ, as a fit leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subspace<'a> {
+    pub(crate) projection: &'a Projection,
+    pub(crate) mean: &'a FeatureMean,
+    /// Mean squared distance of φ from its mean.
+    pub(crate) variance: f64,
+    /// Mean squared distance of φ from the subspace.
+    pub(crate) lost: f64,
+}
+
+/// The way back, ready for many rows.
+#[derive(Debug)]
+pub(crate) struct WayBack<'a> {
+    settings: Preimage,
+    method: PreimageMethod,
+    subspace: Subspace<'a>,
+    target: Target<'a>,
+    anchors: Option<Anchors<'a>>,
+    ridge: Option<Ridge>,
+    /// Root mean square distance of samples from their mean.
+    spread: Option<f64>,
+    limit: f64,
+}
+
+/// Some rows that are asked for.
+struct Asked<'a> {
+    scores: Matrix<f64>,
+    /// The rows themselves, when they are denoised.
+    input: Option<AnyPoints<'a>>,
+    /// The samples nearest in scores, and the place of the first of these rows among all.
+    near: Option<(&'a Neighbors, usize)>,
+}
+
+/// Some rows on their way.
+struct Batch {
+    /// P of each row: weights over samples, or coordinates.
+    points: Matrix<f64>,
+    /// ‖P‖².
+    squares: Vec<f64>,
+    starts: Matrix<f64>,
+    from: Vec<Start>,
+}
+
+pub(super) fn no_rows(why: &str) -> Error {
+    Error::model(
+        "a model by features, which holds no rows",
+        why,
+        "Denoise rows instead, which starts from the rows themselves, or fit by landmarks or by the Gram matrix",
+    )
+}
+
+impl<'a> WayBack<'a> {
+    /// Prepares the way. `scores` are those of the samples of the lift, where it has samples.
+    ///
+    /// # Errors
+    /// When the kernel has no such way back, or settings are out of range.
+    pub(crate) fn new(
+        settings: &Preimage,
+        subspace: Subspace<'a>,
+        scores: Option<Matrix<f64>>,
+        (engine, watch): (&dyn Engine, &Watch),
+    ) -> Result<Self> {
+        settings.check()?;
+        let target = match &subspace.projection.lift {
+            Lift::Kernel { kernel, samples } => Target::Samples { kernel, samples },
+            Lift::Features { map, .. } => Target::Features { map },
+            Lift::Precomputed { .. } | Lift::Rows { .. } | Lift::Manifold(_) => {
+                return Err(Error::model(
+                    "a model of a precomputed Gram matrix",
+                    "the way back leads to rows, which it has never seen",
+                    "Fit the rows with a kernel",
+                ));
+            }
+        };
+        let method = resolve(settings.method, &target)?;
+        let anchors = match (&subspace.projection.lift, scores) {
+            (Lift::Kernel { samples, .. }, Some(scores)) => {
+                Some(Anchors::new(samples, scores, settings.neighbors.min(samples.n_rows())))
+            }
+            _ => None,
+        };
+        let spread = anchors.as_ref().map(spread);
+        if settings.penalty > 0.0 && spread.is_none() {
+            return Err(no_rows("a penalty is measured against the spread of its rows"));
+        }
+        let mut ridge = None;
+        if method == PreimageMethod::Ridge {
+            let anchors = anchors.as_ref().ok_or_else(|| no_rows("the ridge learns from rows and their scores"))?;
+            let mut result = Ok(None);
+            engine.run(&mut || result = Ridge::fit(anchors, settings.seed, watch).map(Some));
+            ridge = result?;
+        }
+        let limit = (2.0 * subspace.lost + ALLOWED_SHARE * subspace.variance).sqrt();
+        Ok(Self { settings: *settings, method, subspace, target, anchors, ridge, spread, limit })
+    }
+
+    /// Rows for scores.
+    ///
+    /// # Errors
+    /// When scores do not fit, or there is no row to start from; cancellation.
+    pub(crate) fn of_scores(
+        &self,
+        engine: &dyn Engine,
+        scores: &Matrix<f64>,
+        watch: &Watch,
+    ) -> Result<Preimages> {
+        self.find(engine, scores, None, watch)
+    }
+
+    /// Rows projected, then back.
+    ///
+    /// # Errors
+    /// When rows do not fit; cancellation.
+    pub(crate) fn denoise(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Preimages> {
+        let scores = self.subspace.projection.project(engine, x, watch)?;
+        self.find(engine, &scores, Some(x), watch)
+    }
+
+    fn find(
+        &self,
+        engine: &dyn Engine,
+        scores: &Matrix<f64>,
+        input: Option<AnyPoints<'_>>,
+        watch: &Watch,
+    ) -> Result<Preimages> {
+        let k = self.subspace.projection.offset.len();
+        if scores.n_cols() != k {
+            return Err(Error::data(
+                format!("scores of {} columns", scores.n_cols()),
+                format!("the model has {k} components"),
+                "Give scores of this model, all of them",
+            ));
+        }
+        AnyPoints::from(scores).check()?;
+        let n = scores.n_rows();
+        let width = self.subspace.projection.coefficients.n_rows().max(1);
+        let together = (MOST_NUMBERS / width).clamp(1, MOST_TOGETHER);
+        let finished = AtomicUsize::new(0);
+        let work = || {
+            let near = self.near(scores, watch)?;
+            let pieces = (0..n.div_ceil(together)).into_par_iter().with_max_len(1);
+            pieces
+                .map(|piece| {
+                    let range = piece * together..((piece + 1) * together).min(n);
+                    let asked = Asked {
+                        scores: scores.view().rows(range.clone()).to_matrix(),
+                        input: input.map(|x| x.rows(range.clone())),
+                        near: near.as_ref().map(|near| (near, range.start)),
+                    };
+                    let found = self.piece(&asked, &watch.silent())?;
+                    let done = finished.fetch_add(range.len(), Ordering::Relaxed) + range.len();
+                    watch.step("looking for rows", done, n)?;
+                    Ok(found)
+                })
+                .collect::<Result<Vec<Preimages>>>()
+        };
+        let mut result = Ok(Vec::new());
+        engine.run(&mut || result = work());
+        Ok(self.together(result?))
+    }
+
+    /// The samples nearest in scores, where searches or closed forms go by them.
+    fn near(&self, scores: &Matrix<f64>, watch: &Watch) -> Result<Option<Neighbors>> {
+        match &self.anchors {
+            Some(anchors) if self.method != PreimageMethod::Ridge => {
+                anchors.near(scores, &watch.silent()).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn together(&self, pieces: Vec<Preimages>) -> Preimages {
+        let d = self.subspace.projection.lift.n_features();
+        let mut all = Preimages {
+            rows: Matrix::zeros(0, d),
+            distances: Vec::new(),
+            starts: Vec::new(),
+            trusted: Vec::new(),
+            steps: Vec::new(),
+            converged: Vec::new(),
+            limit: self.limit,
+            method: self.method,
+        };
+        let mut rows = Vec::new();
+        for piece in pieces {
+            rows.extend(piece.rows.into_vec());
+            all.distances.extend(piece.distances);
+            all.starts.extend(piece.starts);
+            all.trusted.extend(piece.trusted);
+            all.steps.extend(piece.steps);
+            all.converged.extend(piece.converged);
+        }
+        let n = all.distances.len();
+        all.rows = Matrix::from_vec(rows, n, d).unwrap_or_default();
+        all
+    }
+
+    fn piece(&self, asked: &Asked<'_>, watch: &Watch) -> Result<Preimages> {
+        let batch = self.batch(asked, watch)?;
+        let found = self.search(&batch, watch)?;
+        let n = asked.scores.n_rows();
+        let distances: Vec<f64> =
+            (0..n).map(|j| (found.values[j] + batch.squares[j]).max(0.0).sqrt()).collect();
+        // J = k(y,y) − 2⟨φ(y), P⟩, and k(y,y) ≥ 0: below 0 the images lie on one side.
+        let own = self.own_values(&found.rows)?;
+        let trusted = (0..n)
+            .map(|j| found.converged[j] && distances[j] <= self.limit && found.values[j] < own[j])
+            .collect();
+        Ok(Preimages {
+            distances,
+            trusted,
+            starts: batch.from,
+            steps: found.steps,
+            converged: found.converged,
+            rows: found.rows,
+            limit: self.limit,
+            method: self.method,
+        })
+    }
+
+    /// k(y,y) of each row.
+    fn own_values(&self, rows: &Matrix<f64>) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; rows.n_rows()];
+        match self.target {
+            Target::Samples { kernel, .. } => kernel.diagonal(rows.into(), &mut values),
+            Target::Features { map } => {
+                let features = map.apply(rows.into())?;
+                values.iter_mut().enumerate().for_each(|(i, v)| *v = dot(features.row(i), features.row(i)));
+            }
+        }
+        Ok(values)
+    }
+
+    /// The points P and where to look for their rows.
+    fn batch(&self, asked: &Asked<'_>, watch: &Watch) -> Result<Batch> {
+        let scores = &asked.scores;
+        let points = self.points(scores);
+        let squares: Vec<f64> = (0..scores.n_rows())
+            .map(|j| {
+                let z = scores.row(j);
+                self.subspace.mean.square + dot(z, z) + 2.0 * dot(z, &self.subspace.projection.offset)
+            })
+            .collect();
+        let (starts, from) = match (self.method, &self.ridge) {
+            (PreimageMethod::Ridge, Some(ridge)) => {
+                (ridge.rows(scores), vec![Start::Ridge; scores.n_rows()])
+            }
+            _ => self.starts(asked, (&points, &squares), watch)?,
+        };
+        Ok(Batch { points, squares, starts, from })
+    }
+
+    /// P = mean φ + Σzₖvₖ over the coordinates of the lift, (K50).
+    fn points(&self, scores: &Matrix<f64>) -> Matrix<f64> {
+        let coefficients = &self.subspace.projection.coefficients;
+        let n = coefficients.n_rows();
+        let even = 1.0 / n as f64;
+        let mut points = Matrix::from_fn(scores.n_rows(), n, |_, i| {
+            self.subspace.mean.coefficients.as_ref().map_or(even, |mean| mean[i])
+        });
+        let axes = Factor::Transposed(coefficients.view());
+        gemm(points.view_mut(), Onto::Add, 1.0, Factor::Plain(scores.view()), axes);
+        points
+    }
+
+    fn starts(
+        &self,
+        asked: &Asked<'_>,
+        (points, squares): (&Matrix<f64>, &[f64]),
+        watch: &Watch,
+    ) -> Result<(Matrix<f64>, Vec<Start>)> {
+        let n = asked.scores.n_rows();
+        let given: Option<Matrix<f64>> = asked.input.map(|x| x.to_dense());
+        let (Some(anchors), Some((near, first))) = (&self.anchors, asked.near) else {
+            return match given {
+                Some(rows) => Ok((rows, vec![Start::Input; n])),
+                None => self.linear_starts(points),
+            };
+        };
+        let d = anchors.samples.n_cols();
+        let mut neighbors = Matrix::zeros(n, d);
+        for j in 0..n {
+            let (which, distances) = near.row(first + j);
+            neighbors.view_mut().row_mut(j).copy_from_slice(&anchors.mean(which, distances));
+        }
+        let by_distances = match (self.target, self.target.by_distance()) {
+            (Target::Samples { kernel, .. }, Some((factor, profile)))
+                if given.is_none() || self.method == PreimageMethod::Distance =>
+            {
+                let mut rows = Matrix::zeros(n, d);
+                for j in 0..n {
+                    watch.check()?;
+                    let point = (points.row(j), squares[j]);
+                    let row = row_by_distances((kernel, factor, profile), anchors, near.row(first + j).0, point)?;
+                    rows.view_mut().row_mut(j).copy_from_slice(&row);
+                }
+                Some(rows)
+            }
+            _ => None,
+        };
+        match (self.method, by_distances) {
+            (PreimageMethod::Distance, Some(rows)) => Ok((rows, vec![Start::Distance; n])),
+            (_, other) => self.better(points, neighbors, other, given),
+        }
+    }
+
+    /// The row itself unless its image is as good as orthogonal to P; without one, the better of the others.
+    fn better(
+        &self,
+        points: &Matrix<f64>,
+        neighbors: Matrix<f64>,
+        by_distances: Option<Matrix<f64>>,
+        given: Option<Matrix<f64>>,
+    ) -> Result<(Matrix<f64>, Vec<Start>)> {
+        let n = neighbors.n_rows();
+        let all: Vec<usize> = (0..n).collect();
+        let mut space = Default::default();
+        let mut values = |rows: &Matrix<f64>| -> Result<Vec<f64>> {
+            Ok(self.target.evaluate(points, &all, rows, &mut space)?.values)
+        };
+        let (other, kind) = match (given, by_distances) {
+            (Some(rows), _) => (rows, Start::Input),
+            (None, Some(rows)) => (rows, Start::Distance),
+            (None, None) => return Ok((neighbors, vec![Start::Neighbors; n])),
+        };
+        let (mine, theirs) = (values(&neighbors)?, values(&other)?);
+        let (own, own_other) = (self.own_values(&neighbors)?, self.own_values(&other)?);
+        let (mut rows, mut from) = (other, vec![kind; n]);
+        for j in 0..n {
+            let neighbors_win = if kind == Start::Input {
+                (own_other[j] - theirs[j]) < FAINT * (own[j] - mine[j])
+            } else {
+                mine[j] <= theirs[j] || !theirs[j].is_finite()
+            };
+            if neighbors_win {
+                rows.view_mut().row_mut(j).copy_from_slice(neighbors.row(j));
+                from[j] = Start::Neighbors;
+            }
+        }
+        Ok((rows, from))
+    }
+
+    fn linear_starts(&self, points: &Matrix<f64>) -> Result<(Matrix<f64>, Vec<Start>)> {
+        let n = points.n_rows();
+        let mut rows = Matrix::zeros(n, self.subspace.projection.lift.n_features());
+        for j in 0..n {
+            let found = match self.target {
+                Target::Features { map } => map.linear_part(points.row(j)),
+                Target::Samples { .. } => None,
+            };
+            let row = found.ok_or_else(|| no_rows("scores alone give no row to start from"))?;
+            rows.view_mut().row_mut(j).copy_from_slice(&row);
+        }
+        Ok((rows, vec![Start::Linear; n]))
+    }
+
+    /// From the starts downhill; answers in closed form stay where they are.
+    fn search(&self, batch: &Batch, watch: &Watch) -> Result<Descended> {
+        let n = batch.starts.n_rows();
+        if matches!(self.method, PreimageMethod::Ridge | PreimageMethod::Distance) {
+            let which: Vec<usize> = (0..n).collect();
+            let found =
+                self.target.evaluate(&batch.points, &which, &batch.starts, &mut Default::default())?;
+            return Ok(Descended {
+                rows: batch.starts.clone(),
+                values: found.values,
+                steps: vec![0; n],
+                converged: vec![true; n],
+            });
+        }
+        let own = |j: usize| dot(batch.starts.row(j), batch.starts.row(j)).sqrt();
+        let spread = self.spread.unwrap_or_else(|| (0..n).map(own).fold(0.0, f64::max));
+        let spread = if spread > 0.0 { spread } else { 1.0 };
+        let rate = match self.target.by_distance() {
+            Some((factor, profile)) => 2.0 * factor * profile.rate(),
+            None => self.subspace.variance / (spread * spread),
+        };
+        let how = How {
+            steps: self.settings.max_steps,
+            smallest: self.settings.tolerance * spread,
+            first: 0.1 * spread,
+            by_gradient: self.method == PreimageMethod::Gradient,
+            pull: (self.settings.penalty > 0.0).then_some((self.settings.penalty * rate, &batch.starts)),
+            watch,
+        };
+        descend(&self.target, &batch.points, batch.starts.clone(), &how)
+    }
+}
+
+/// The method that this kernel has.
+fn resolve(asked: PreimageMethod, target: &Target<'_>) -> Result<PreimageMethod> {
+    let by_distance = target.by_distance().is_some();
+    match asked {
+        PreimageMethod::Auto if by_distance => Ok(PreimageMethod::FixedPoint),
+        PreimageMethod::Auto => Ok(PreimageMethod::Gradient),
+        PreimageMethod::FixedPoint | PreimageMethod::Distance if !by_distance => Err(Error::setting(
+            format!("a pre-image by {asked} for this model"),
+            "it needs samples or landmarks and a kernel of the distance: rbf, exponential, matern or rational_quadratic",
+            "Use the method gradient, which every kernel has",
+        )),
+        other => Ok(other),
+    }
+}
+
+fn spread(anchors: &Anchors<'_>) -> f64 {
+    let n = anchors.samples.n_rows();
+    let step = n.div_ceil(SPREAD_ROWS).max(1);
+    let which: Vec<u32> = (0..n).step_by(step).map(|i| i as u32).collect();
+    let rows = anchors.rows(&which);
+    let means = crate::linalg::column_means(rows.view());
+    let total: f64 = (0..rows.n_rows())
+        .map(|i| rows.row(i).iter().zip(&means).map(|(x, m)| (x - m) * (x - m)).sum::<f64>())
+        .sum();
+    (total / rows.n_rows().max(1) as f64).sqrt()
+}
