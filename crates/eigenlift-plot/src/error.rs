@@ -35,6 +35,20 @@ pub enum PlotError {
         /// How many points there are.
         n_points: usize,
     },
+    /// A point of a curve is named that is not there.
+    #[error(
+        "{what} is point {point} of curve {curve}; {n_curves} curves were given, and no such point is among them. Name points by their place in the curves given."
+    )]
+    NoSuchPoint {
+        /// What is named.
+        what: &'static str,
+        /// Which curve, counted from 1.
+        curve: usize,
+        /// Which of its points, counted from 1.
+        point: usize,
+        /// How many curves there are.
+        n_curves: usize,
+    },
     /// The grid of a contour panel has fewer than two lines in one direction, or is too large.
     #[error(
         "the grid is {nx} × {ny}; between 2 and {limit} lines each way are required. Choose nx and ny in that range."

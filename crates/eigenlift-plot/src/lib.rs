@@ -1,7 +1,9 @@
 //! Pictures of PCA, kernel PCA and Isomap results: a [`scatter`] of scores, a [`scree`] plot of the spectrum and
 //! of the error that is left, the [`choice`] of the number of components, what [`whitening`] does,
 //! [`contour_panels`] of component functions over the plane, a neighbourhood graph over an embedding
-//! ([`graph_picture`]), and what the number of neighbours does to it ([`doctor`]).
+//! ([`graph_picture`]), what the number of neighbours does to it ([`doctor`]), images and points with their
+//! pre-images ([`preimages`], [`preimage_scatter`]), the choice of bandwidth and number of components
+//! ([`kernel_choice`]), and what the bandwidth does to the components ([`sensitivity`]).
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
 //! [`Figure::to_svg`] or [`Figure::to_png`]. Nothing here reads or writes files, prints, or depends on the
@@ -48,13 +50,24 @@ mod heat_map;
 mod whitening;
 mod marching;
 mod contour;
+mod spaced;
+mod number;
+mod mark;
+mod preimages;
+mod preimage_scatter;
+mod kernel_choice;
+mod sensitivity;
 
 pub use choice::{Choice, Rule, choice};
 pub use contour::{ContourPanels, Panel, contour_panels};
 pub use doctor::{DoctorPicture, doctor};
 pub use error::{PlotError, Result};
 pub use graph_picture::{GraphPicture, graph_picture};
+pub use kernel_choice::{ChoiceCurve, KernelChoicePicture, kernel_choice};
+pub use preimage_scatter::{PreimageScatter, preimage_scatter};
+pub use preimages::{PreimageRow, Preimages, preimages};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};
 pub use scree::{Scree, scree};
+pub use sensitivity::{SensitivityPicture, sensitivity};
 pub use whitening::{WhiteningPicture, whitening};
