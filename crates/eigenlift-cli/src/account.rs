@@ -58,7 +58,7 @@ impl<'a> FitAccount<'a> {
             version: env!("CARGO_PKG_VERSION"),
             data,
             found: model.found(),
-            warnings: data.warnings.iter().chain(model.fitted().warnings()).cloned().collect(),
+            warnings: data.warnings.iter().cloned().chain(model.warnings()).collect(),
             seconds,
             peak_memory_bytes: peak_memory(),
             files,

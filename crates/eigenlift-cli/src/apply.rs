@@ -1,14 +1,19 @@
 //! `eigenlift inverse`, `denoise` and `score`: what a saved model says of rows and scores.
 
-use crate::args::{ApplyArgs, ApplyOutputArgs, HeaderChoice, InputArgs, InverseArgs};
+use crate::args::{
+    ApplyArgs, ApplyOutputArgs, DenoiseArgs, HeaderChoice, InputArgs, InverseArgs, WayBackArgs,
+};
 use crate::exit::Failure;
-use crate::fit::warn_of_lost_text;
+use crate::fit::{title, warn_of_lost_text};
 use crate::input::{DataAccount, list};
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted, Written, score_names};
+use crate::plot;
 use crate::rows::TableRows;
 use crate::saved;
-use crate::transform::{self, Seconds, each_piece};
+use crate::transform::{self, Seconds, Sheet, Turned, each_piece};
+use crate::values::PlotRequest;
+use crate::way_back::{self, Gathered, START, TRUST, Tally};
 use crate::words::{Words, counted, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
@@ -16,7 +21,9 @@ use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::Watch;
 use eigenlift_io::Missing;
+use eigenlift_plot::Figure;
 use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +35,10 @@ struct ApplyAccount<'a> {
     model: &'a Path,
     method: &'a str,
     data: &'a DataAccount,
-    warnings: &'a [String],
+    /// What is known of rows that were searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    way_back: Option<Value>,
+    warnings: Vec<String>,
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     files: &'a [Written],
@@ -43,7 +53,15 @@ struct Application<'a> {
     model: AnyModel,
     rows: TableRows,
     output: &'a ApplyOutputArgs,
+    plots: &'a [PlotRequest],
     seconds: Seconds,
+}
+
+/// What is told when all rows are done.
+#[derive(Default)]
+struct Ending {
+    way_back: Option<Tally>,
+    picture: Option<Figure>,
 }
 
 impl<'a> Application<'a> {
@@ -51,44 +69,63 @@ impl<'a> Application<'a> {
         (command, what): (&'static str, &'static str),
         path: &'a Path,
         input: &InputArgs,
-        output: &'a ApplyOutputArgs,
+        (output, plots): (&'a ApplyOutputArgs, &'a [PlotRequest]),
     ) -> Result<Self, Failure> {
         outputs::check_standard_output(output.speech.json, output.out.as_deref())?;
-        let wanted: Vec<Wanted<'_>> =
-            output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
-        outputs::check(&[&input.data, path], &wanted)?;
+        let table = output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
+        let plotted =
+            plots.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
+        outputs::check(&[&input.data, path], &table.chain(plotted).collect::<Vec<_>>())?;
         let (model, load) = timed(|| saved::load(path));
         let model = model?.with_engine(Arc::new(Cpu::new(output.threads.into())?));
         let (rows, read) = timed(|| TableRows::open(input));
         let seconds = Seconds { load, read, ..Seconds::default() };
-        Ok(Self { command, what, path, model, rows: rows?, output, seconds })
+        Ok(Self { command, what, path, model, rows: rows?, output, plots, seconds })
     }
 
-    /// Turns all rows and tells what was done.
-    fn run(
-        mut self,
-        names: Vec<String>,
+    /// Turns all rows and writes what they become, with a column of text when one is named.
+    fn turn(
+        &mut self,
+        (names, text): (Vec<String>, Option<&str>),
         session: &Session,
-        turn: impl Fn(&AnyModel, &Matrix<f64>, &Watch) -> Result<Matrix<f64>, Error>,
+        mut turn: impl FnMut(&AnyModel, &Matrix<f64>, &Watch) -> Result<Turned, Error>,
     ) -> Result<(), Failure> {
         let (output, words) = (self.output, Words::new(self.output.speech.quiet));
-        let carried = self.rows.carried_names();
-        if let Some(name) = carried.iter().find(|name| names.contains(name)) {
+        let mut carried = self.rows.carried_names();
+        let taken = |name: &&String| names.contains(name) || text == Some(name.as_str());
+        if let Some(name) = carried.iter().find(taken) {
             return Err(Failure::Input(format!(
                 "the column {name} is carried in front of the result and is called like a column of it; every column needs \
                  a name of its own. Rename it."
             )));
         }
+        carried.extend(text.map(String::from));
         warn_of_lost_text(output.out.as_deref(), &carried, words);
         let out = outputs::table_output(output.out.as_deref(), output.speech.json);
+        let sheet = Sheet { out, names, text, to_the_end: !self.plots.is_empty() };
         let (model, rows, seconds) = (&self.model, &mut self.rows, &mut self.seconds);
         session.watched(output.speech.quiet, |watch| {
-            each_piece(rows, (out, names, None), seconds, watch, |piece, quiet| turn(model, piece, quiet))
-        })?;
+            each_piece(rows, sheet, seconds, watch, |piece, inside| turn(model, piece, inside))
+        })
+    }
+
+    /// Draws and tells what was done.
+    fn tell(mut self, ending: Ending) -> Result<(), Failure> {
+        let (output, words) = (self.output, Words::new(self.output.speech.quiet));
         self.rows.account.say(words);
-        let file = |path: &PathBuf| Written { path: path.clone(), what: self.what };
-        let files: Vec<Written> =
-            output.out.iter().filter(|path| !outputs::is_standard(path)).map(file).collect();
+        let table = |path: &PathBuf| Written { path: path.clone(), what: self.what };
+        let mut files: Vec<Written> =
+            output.out.iter().filter(|path| !outputs::is_standard(path)).map(table).collect();
+        if let Some(figure) = &ending.picture {
+            for request in self.plots {
+                let (saved, took) = timed(|| plot::save(figure, &request.path));
+                saved?;
+                self.seconds.write += took;
+                files.push(Written { path: request.path.clone(), what: request.kind.name() });
+            }
+        }
+        let warning = ending.way_back.as_ref().and_then(Tally::warning);
+        warning.iter().for_each(|text| words.warn(text));
         if output.speech.json {
             return outputs::print_json(&ApplyAccount {
                 command: self.command,
@@ -96,12 +133,14 @@ impl<'a> Application<'a> {
                 model: self.path,
                 method: self.model.fitted().method(),
                 data: &self.rows.account,
-                warnings: &self.rows.account.warnings,
+                way_back: ending.way_back.as_ref().map(Tally::json),
+                warnings: self.rows.account.warnings.iter().cloned().chain(warning).collect(),
                 seconds: self.seconds,
                 peak_memory_bytes: peak_memory(),
                 files: &files,
             });
         }
+        ending.way_back.iter().for_each(|tally| tally.say(words));
         transform::say_end(self.seconds, &files, words);
         Ok(())
     }
@@ -143,33 +182,96 @@ pub(crate) fn run_inverse(args: &InverseArgs, session: &Session) -> Result<(), F
         delimiter: None,
         header: HeaderChoice::Auto,
     };
-    let mut work = Application::open(("inverse", "rows"), &args.model, &input, &args.output)?;
-    let fitted = work.model.fitted();
+    let outputs = (&args.output, args.way_back.plot.as_slice());
+    let mut work = Application::open(("inverse", "rows"), &args.model, &input, outputs)?;
     // Refused before any row is read.
-    fitted.invert(&Matrix::zeros(0, fitted.n_outputs()))?;
+    let tally = way_back::check(&work.model, &args.way_back)?;
+    let fitted = work.model.fitted();
     let wanted = score_names(fitted.method(), fitted.n_outputs());
     let matched = work.rows.match_columns(&wanted, wanted.len());
     matched.map_err(|_| no_scores(&work.rows.account, &wanted))?;
-    let names = input_names(work.model.fitted());
-    work.run(names, session, |model, piece, _| model.fitted().invert(piece))
+    go_back(work, Direction::FromScores, &args.way_back, tally, session)
 }
 
 /// Rows projected and put together again.
-pub(crate) fn run_denoise(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
-    let mut work = Application::open(("denoise", "rows"), &args.model, &args.input, &args.output)?;
-    let fitted = work.model.fitted();
-    fitted.invert(&Matrix::zeros(0, fitted.n_outputs()))?;
+pub(crate) fn run_denoise(args: &DenoiseArgs, session: &Session) -> Result<(), Failure> {
+    let outputs = (&args.output, args.way_back.plot.as_slice());
+    let mut work = Application::open(("denoise", "rows"), &args.model, &args.input, outputs)?;
+    let tally = way_back::check(&work.model, &args.way_back)?;
     work.match_columns()?;
-    let names = input_names(work.model.fitted());
-    work.run(names, session, |model, piece, quiet| {
-        let fitted = model.fitted();
-        fitted.invert(&fitted.project(piece.into(), quiet)?)
-    })
+    go_back(work, Direction::ThereAndBack, &args.way_back, tally, session)
+}
+
+/// What the rows of the table are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    FromScores,
+    ThereAndBack,
+}
+
+/// Finds all rows, a piece at a time.
+fn go_back(
+    mut work: Application<'_>,
+    direction: Direction,
+    args: &WayBackArgs,
+    mut tally: Option<Tally>,
+    session: &Session,
+) -> Result<(), Failure> {
+    let (how, rows_given) = (way_back::settings(args), direction == Direction::ThereAndBack);
+    let mut shown = (!args.plot.is_empty()).then(|| Gathered::new(args.image));
+    let own = input_names(work.model.fitted());
+    let mut names = own.clone();
+    if args.trust {
+        check_trust_names(&own)?;
+        names.extend(TRUST.map(String::from));
+    }
+    work.turn((names, args.trust.then_some(START)), session, |model, piece, watch| {
+        let before = rows_given.then_some(piece);
+        let AnyModel::KernelPca(model) = model else {
+            let fitted = model.fitted();
+            let rows = match direction {
+                Direction::FromScores => fitted.invert(piece, watch)?,
+                Direction::ThereAndBack => fitted.denoise_on(&**fitted.engine(), piece.into(), watch)?,
+            };
+            shown.iter_mut().for_each(|shown| shown.add(before, &rows, None));
+            return Ok(Turned { rows, text: None });
+        };
+        let engine = &**Fitted::engine(model);
+        let found = match direction {
+            Direction::FromScores => model.inverse_on(&how, engine, piece, watch)?,
+            Direction::ThereAndBack => model.denoise_on(&how, engine, piece.into(), watch)?,
+        };
+        tally.iter_mut().for_each(|tally| tally.add(&found));
+        let known = Some((found.distances.as_slice(), found.trusted.as_slice()));
+        shown.iter_mut().for_each(|shown| shown.add(before, &found.rows, known));
+        if !args.trust {
+            return Ok(Turned { rows: found.rows, text: None });
+        }
+        let (rows, starts) = way_back::with_trust(found);
+        Ok(Turned { rows, text: Some(starts) })
+    })?;
+    let name = title(if rows_given { "Denoising" } else { "Pre-images" }, &work.rows.account.path);
+    let picture = shown.map(|shown| shown.draw(&own, &name)).transpose()?;
+    work.tell(Ending { way_back: tally, picture })
+}
+
+/// The columns of `--trust` must not be called like those of the data.
+fn check_trust_names(own: &[String]) -> Result<(), Failure> {
+    let clash = |name: &&String| *name == START || TRUST.contains(&name.as_str());
+    match own.iter().find(clash) {
+        None => Ok(()),
+        Some(name) => Err(Failure::usage(
+            format!("--trust with data that has a column {name}"),
+            "it adds columns distance, trusted and start, and every column needs a name of its own",
+            "Leave it out, or fit a model with that column renamed",
+        )),
+    }
 }
 
 /// T² and squared prediction error of rows.
 pub(crate) fn run_score(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
-    let mut work = Application::open(("score", "T² and errors"), &args.model, &args.input, &args.output)?;
+    let words = ("score", "T² and errors");
+    let mut work = Application::open(words, &args.model, &args.input, (&args.output, &[]))?;
     let AnyModel::Pca(_) = &work.model else {
         return Err(Failure::Input(format!(
             "{}: a model of the method {}; T² and the squared prediction error are known for pca. Give a pca model.",
@@ -179,10 +281,12 @@ pub(crate) fn run_score(args: &ApplyArgs, session: &Session) -> Result<(), Failu
     };
     work.match_columns()?;
     let names = vec!["t2".to_string(), "spe".to_string()];
-    work.run(names, session, |model, piece, quiet| {
-        let AnyModel::Pca(model) = model else { return Ok(Matrix::zeros(0, 2)) };
-        let scores = model.transform_watched(piece, quiet)?;
+    work.turn((names, None), session, |model, piece, watch| {
+        let AnyModel::Pca(model) = model else { return Ok(Turned { rows: Matrix::zeros(0, 2), text: None }) };
+        let scores = model.transform_watched(piece, watch)?;
         let (t2, lost) = (model.t_squared(&scores)?, model.reconstruction_from(piece, &scores)?);
-        Ok(Matrix::from_fn(t2.len(), 2, |i, j| if j == 0 { t2[i] } else { lost.per_row[i] }))
-    })
+        let rows = Matrix::from_fn(t2.len(), 2, |i, j| if j == 0 { t2[i] } else { lost.per_row[i] });
+        Ok(Turned { rows, text: None })
+    })?;
+    work.tell(Ending::default())
 }

@@ -1,11 +1,14 @@
 //! The words of the command line. Their meaning is the same in every command.
 
+mod choose;
 mod examples;
 mod kernel;
 mod linear;
 mod manifold;
 mod methods;
+mod way_back;
 
+pub(crate) use choose::{ChooseKpcaArgs, ScorerChoice, StudyArgs};
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
 pub(crate) use linear::{
     ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
@@ -15,8 +18,9 @@ pub(crate) use manifold::{
     DiffusionArgs, DoctorIsomapArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice,
 };
 pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
+pub(crate) use way_back::{DenoiseArgs, InverseArgs, WayBackArgs};
 
-use crate::values::{self, PlotRequest, RankChoice};
+use crate::values::{self, ComponentChoice, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenlift::eigen::Indefinite;
@@ -65,11 +69,11 @@ pub(crate) enum Command {
     Inverse(InverseArgs),
     /// Rows projected on the components of a saved model and put together again
     #[command(after_help = examples::DENOISE)]
-    Denoise(ApplyArgs),
+    Denoise(DenoiseArgs),
     /// How unusual rows are to a saved model: T² and squared prediction error
     #[command(after_help = examples::SCORE)]
     Score(ApplyArgs),
-    /// How many components: what six rules say, and what they agree on
+    /// How many components, and for a kernel which bandwidth
     #[command(after_help = examples::CHOOSE)]
     Choose {
         #[command(subcommand)]
@@ -149,11 +153,12 @@ pub(crate) enum HeaderChoice {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct SettingArgs {
-    /// Components kept; more than there are input columns is normal
-    #[arg(short = 'k', long, value_name = "N", default_value = "2", value_parser = values::components)]
-    pub(crate) components: usize,
+    /// Components kept, or auto for as many as 'choose kpca' finds; more than there are input columns is normal
+    #[arg(short = 'k', long, value_name = "N|auto", default_value = "2", value_parser = values::component_choice)]
+    pub(crate) components: ComponentChoice,
     /// Kernel: linear, polynomial(degree,gamma,coef0), rbf(gamma|sigma|c), laplacian, exponential, matern,
-    /// rational_quadratic, sigmoid, cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of these, precomputed
+    /// rational_quadratic, sigmoid, cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of
+    /// these, precomputed. auto, or a bandwidth of auto as in rbf(gamma=auto), is chosen as by 'choose kpca'
     #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)")]
     pub(crate) kernel: KernelSpec,
     /// Relative residual asked for
@@ -256,7 +261,7 @@ pub(crate) struct FitOutputArgs {
     pub(crate) model: Option<PathBuf>,
     /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two coordinates, scree=FILE for the
     /// spectrum, contours=FILE for components over the plane (kpca of two data columns), choice=FILE for the rules (pca
-    /// -k auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle)
+    /// -k auto) or the curve of errors (kpca with auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle)
     #[arg(long, value_name = "FILE", value_parser = values::plot)]
     pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]
@@ -269,6 +274,9 @@ pub(crate) struct FitArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) settings: SettingArgs,
+    /// Earlier model of the same columns: signs, and rotations among components that are nearly tied, are matched to it
+    #[arg(long, value_name = "MODEL", help_heading = "Method")]
+    pub(crate) like: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: FitOutputArgs,
 }
@@ -291,21 +299,6 @@ pub(crate) struct ApplyArgs {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) output: ApplyOutputArgs,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct InverseArgs {
-    /// Model file written by fit
-    #[arg(help_heading = NO_HEADING)]
-    pub(crate) model: PathBuf,
-    /// Table of scores as fit and transform write them; columns of text are carried along
-    #[arg(help_heading = NO_HEADING)]
-    pub(crate) scores: PathBuf,
-    /// Label column beside the scores, by name or position: carried in front of the rows
-    #[arg(long, value_name = "COL", help_heading = "Input")]
-    pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) output: ApplyOutputArgs,
 }

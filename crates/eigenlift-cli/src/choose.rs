@@ -1,4 +1,11 @@
-//! `eigenlift choose`: how many components.
+//! `eigenlift choose`: how many components, and which bandwidth.
+
+mod curve;
+mod kpca;
+mod studies;
+
+pub(crate) use curve::figure as curve_figure;
+pub(crate) use kpca::run as run_kpca;
 
 use crate::account;
 use crate::args::ChoosePcaArgs;

@@ -65,6 +65,11 @@ impl Failure {
         ))
     }
 
+    /// Whether the reader of standard output has gone away.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.code() == 0
+    }
+
     fn code(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,

@@ -87,18 +87,21 @@ impl Job<'_> {
         self.check(&input.account, &input.carried.names())?;
         let rows = Rows { samples: input.take_samples(self.method.precision())?, weights };
         let quiet = self.output.speech.quiet;
-        let plan = self.session.watched(quiet, |watch| Ok(self.method.plan(&input.account, &rows, watch)))?;
-        if let Some(pieces) = method::pieces_instead(self.method, self.input, &plan)? {
-            drop(rows);
-            return self.fit_pieces(pieces);
-        }
-        let plan = plan?;
-        let (model, scores, mut seconds) = self.session.watched(quiet, |watch| {
-            if !self.json() {
-                words.say(format_args!("plan:\n{}", indented(&plan.text)));
+        if self.method.plans_first() {
+            let plan =
+                self.session.watched(quiet, |watch| Ok(self.method.plan(&input.account, &rows, watch)))?;
+            if let Some(pieces) = method::pieces_instead(self.method, self.input, &plan)? {
+                drop(rows);
+                return self.fit_pieces(pieces);
             }
+            self.say_plan(&plan?.text);
+        }
+        let (model, scores, mut seconds) = self.session.watched(quiet, |watch| {
             let (model, fit) = timed(|| self.method.fit(&input.account, &rows, watch));
             let mut model = model?;
+            if !self.method.plans_first() {
+                self.say_plan(&model.plan());
+            }
             let (scores, project) = timed(|| model.scores(&rows, watch));
             Ok((model, scores?, Seconds { read: input.seconds, fit, project, ..Seconds::default() }))
         })?;
@@ -131,9 +134,7 @@ impl Job<'_> {
             let (model, seconds) = timed(|| self.method.fit_source(&mut rows, watch));
             Ok((model?, seconds))
         })?;
-        if !self.json() {
-            words.say(format_args!("plan:\n{}", indented(&model.plan())));
-        }
+        self.say_plan(&model.plan());
         rows.drop_weights();
         rows.account.rows = model.n_samples();
         rows.account.say(words);
@@ -162,10 +163,16 @@ impl Job<'_> {
         self.tell(&rows.account, &*model, seconds, &files)
     }
 
+    fn say_plan(&self, plan: &str) {
+        if !self.json() {
+            self.words().say(format_args!("plan:\n{}", indented(plan)));
+        }
+    }
+
     fn say(&self, model: &dyn Model) {
         let words = self.words();
         if self.json() {
-            model.fitted().warnings().iter().for_each(|warning| words.warn(warning));
+            model.warnings().iter().for_each(|warning| words.warn(warning));
         } else {
             method::say(model, words);
         }

@@ -58,8 +58,7 @@ fn text(header: &Header, model: &dyn Model) -> String {
             vec![array.name.clone(), array.dtype.clone(), shape.join(" × ")]
         })
         .collect();
-    let warnings: String =
-        model.fitted().warnings().iter().map(|warning| format!("warning: {warning}\n")).collect();
+    let warnings: String = model.warnings().iter().map(|warning| format!("warning: {warning}\n")).collect();
     format!(
         "{warnings}{}\n\n{}\n\n{}\n\nplan of the fit:\n{}",
         facts.join("\n"),

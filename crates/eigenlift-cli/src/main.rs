@@ -24,6 +24,7 @@ mod saved;
 mod shell;
 mod transform;
 mod values;
+mod way_back;
 mod words;
 
 use args::{ChooseMethod, Cli, Command, FitMethod, FitOutputArgs, InputArgs, PlanMethod, SpeechArgs};
@@ -31,7 +32,7 @@ use clap::Parser;
 use exit::Failure;
 use fit::Job;
 use interrupt::Session;
-use method::{KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
+use method::{Earlier, KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -51,6 +52,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Inverse(args) => apply::run_inverse(args, session),
         Command::Denoise(args) => apply::run_denoise(args, session),
         Command::Score(args) => apply::run_score(args, session),
+        Command::Choose { method: ChooseMethod::Kpca(args) } => choose::run_kpca(args, session),
         Command::Choose { method: ChooseMethod::Pca(args) } => choose::run(args, session),
         Command::Doctor { question } => doctor::run(question, session),
         Command::Certify(args) => certify::run_certify(args, session),
@@ -66,7 +68,8 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
     match method {
         PlanMethod::Kpca(args) => {
             let how = (&args.settings.machine, args.speech);
-            plan::run(&KernelPcaSettings(&args.settings), &args.input, how, session)
+            let method = KernelPcaSettings { args: &args.settings, earlier: None };
+            plan::run(&method, &args.input, how, session)
         }
         PlanMethod::Pca(args) => {
             let how = (&args.settings.linear.machine, args.speech);
@@ -105,15 +108,12 @@ fn plan_manifold(
 
 fn run_fit(method: &FitMethod, session: &Session) -> Result<(), Failure> {
     match method {
-        FitMethod::Kpca(args) => Job {
-            method: &KernelPcaSettings(&args.settings),
-            input: &args.input,
-            machine: &args.settings.machine,
-            output: &args.output,
-            loadings: None,
-            session,
+        FitMethod::Kpca(args) => {
+            let earlier = args.like.as_deref().map(Earlier::load).transpose()?;
+            let method = KernelPcaSettings { args: &args.settings, earlier };
+            let (machine, output) = (&args.settings.machine, &args.output);
+            Job { method: &method, input: &args.input, machine, output, loadings: None, session }.run()
         }
-        .run(),
         FitMethod::Pca(args) => Job {
             method: &PcaSettings(&args.settings),
             input: &args.input,

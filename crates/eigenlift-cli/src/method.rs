@@ -5,7 +5,7 @@ mod manifold;
 mod pca;
 mod whiten;
 
-pub(crate) use kpca::KernelPcaSettings;
+pub(crate) use kpca::{Earlier, KernelPcaSettings};
 pub(crate) use manifold::{COMPONENT, ManifoldSettings};
 pub(crate) use pca::PcaSettings;
 pub(crate) use whiten::WhitenSettings;
@@ -66,6 +66,10 @@ pub(crate) trait Method {
     fn either_way(&self) -> bool {
         false
     }
+    /// Whether a plan costs little beside the fit, so that it is told before; otherwise that of the fit is told after it.
+    fn plans_first(&self) -> bool {
+        true
+    }
     /// Most numbers that can come out for a row of the table.
     fn most_outputs(&self, data: &DataAccount) -> usize;
     /// Name of the column that it puts in front of the scores, see [`Model::labels`].
@@ -90,6 +94,10 @@ pub(crate) trait Model {
     fn fitted(&self) -> &dyn Fitted;
     /// Rows it was fitted on.
     fn n_samples(&self) -> usize;
+    /// Sentences a person should read before using the scores.
+    fn warnings(&self) -> Vec<String> {
+        self.fitted().warnings().to_vec()
+    }
     /// Scores of the rows it was fitted on; what else these tell is kept for the account.
     fn scores(&mut self, rows: &Rows, watch: &Watch) -> Result<Matrix<f64>, Failure> {
         Ok(self.fitted().project(rows.samples.points(), watch)?)
@@ -179,7 +187,7 @@ pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
 
 /// Says what was found: warnings first.
 pub(crate) fn say(model: &dyn Model, words: Words) {
-    model.fitted().warnings().iter().for_each(|warning| words.warn(warning));
+    model.warnings().iter().for_each(|warning| words.warn(warning));
     model.words().iter().for_each(|line| words.say(line));
 }
 

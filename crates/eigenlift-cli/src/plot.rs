@@ -78,7 +78,7 @@ pub(crate) fn colored(
 }
 
 /// The numbers of a target that is not a class: not whole, or of many different values.
-fn continuous(target: &Target) -> Option<Vec<f64>> {
+pub(crate) fn continuous(target: &Target) -> Option<Vec<f64>> {
     if !target.numeric {
         return None;
     }

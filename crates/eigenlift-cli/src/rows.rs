@@ -12,7 +12,8 @@ use eigenlift::data::{AnyPoints, RowSource};
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{Format, Missing, TableError, TableStream, is_sparse};
+use eigenlift::progress::Watch;
+use eigenlift_io::{Format, Missing, TableError, TableStream, Target, is_sparse};
 use std::path::Path;
 
 /// Share of the memory allowed that samples may take when they are read as a whole.
@@ -160,6 +161,30 @@ impl TableRows {
         self.same.see(&values, width);
         let matrix = Matrix::from_vec(values, n_rows, width).unwrap_or_else(|_| Matrix::zeros(0, width));
         Ok(Some(Piece { rows: matrix, carried: rows.carried }))
+    }
+
+    /// The first of every `step` rows from the start of the table, and their labels.
+    pub(crate) fn evenly(
+        &mut self,
+        step: usize,
+        watch: &Watch,
+    ) -> Result<(Matrix<f64>, Option<Target>), Failure> {
+        let (mut values, mut target, mut at) = (Vec::new(), None::<Target>, 0);
+        let total = self.rows_if_known().unwrap_or(0);
+        RowSource::rewind(self)?;
+        while let Some(piece) = self.next_piece(self.piece_rows())? {
+            watch.step("drawing rows", at, total)?;
+            let picked = || (0..piece.rows.n_rows()).filter(|i| (at + i) % step == 0);
+            values.extend(picked().flat_map(|i| piece.rows.row(i)));
+            if let Some(label) = &piece.carried.target {
+                let all = target.get_or_insert_with(|| Target { values: Vec::new(), ..label.clone() });
+                all.numeric &= label.numeric;
+                all.values.extend(picked().map(|i| label.values[i].clone()));
+            }
+            at += piece.rows.n_rows();
+        }
+        let width = self.width();
+        Ok((Matrix::from_vec(values, at.div_ceil(step), width)?, target))
     }
 
     fn count(&mut self) -> Result<usize, TableError> {

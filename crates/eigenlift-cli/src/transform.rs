@@ -14,7 +14,7 @@ use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
-use eigenlift::progress::Watch;
+use eigenlift::progress::{Observer, Watch};
 use eigenlift_io::{TextColumn, is_sparse};
 use serde::Serialize;
 use std::path::Path;
@@ -145,9 +145,13 @@ pub(crate) fn project(
     watch: &Watch,
 ) -> Result<(), Failure> {
     let names = score_names(model.method(), model.n_outputs());
-    let label = |piece: &Matrix<f64>, quiet: &Watch| model.labels_on(&**model.engine(), piece.into(), quiet);
-    let label: Option<Label<'_>> = if model.has_labels() { Some(&label) } else { None };
-    each_piece(rows, (out, names, label), seconds, watch, |piece, quiet| model.project(piece.into(), quiet))
+    let text = model.has_labels().then_some(COMPONENT);
+    let sheet = Sheet { out, names, text, to_the_end: false };
+    each_piece(rows, sheet, seconds, watch, |piece, watch| {
+        let labels =
+            if model.has_labels() { model.labels_on(&**model.engine(), piece.into(), watch)? } else { None };
+        Ok(Turned { rows: model.project(piece.into(), watch)?, text: labels.map(component_column) })
+    })
 }
 
 /// Parts as a column, counted from 1.
@@ -156,25 +160,62 @@ fn component_column(parts: Vec<u32>) -> TextColumn {
     TextColumn { name: COMPONENT.into(), position: usize::MAX, values }
 }
 
-/// The part of a model in which each row of a piece lies.
-pub(crate) type Label<'a> = &'a dyn Fn(&Matrix<f64>, &Watch) -> Result<Option<Vec<u32>>, Error>;
+/// What rows become.
+pub(crate) struct Turned {
+    /// One for each row.
+    pub(crate) rows: Matrix<f64>,
+    /// A column of text beside them, behind that which is carried.
+    pub(crate) text: Option<TextColumn>,
+}
 
-/// Turns all rows into others, from where the table stands to its end, and writes them under `names`; the output appears when
-/// all are written.
+/// Where rows go, and under which names.
+pub(crate) struct Sheet<'a> {
+    pub(crate) out: Option<&'a Path>,
+    pub(crate) names: Vec<String>,
+    /// Name of the column of text.
+    pub(crate) text: Option<&'a str>,
+    /// Go on when the reader of standard output has gone away, because all rows are wanted for something else.
+    pub(crate) to_the_end: bool,
+}
+
+/// How a search inside a piece is called; its progress is that of the table.
+const SEARCH: &str = "looking for rows";
+
+/// Tells the progress of a search inside a piece as that of the whole table, and of other stages nothing.
+struct Onward {
+    watch: Watch,
+    before: usize,
+    total: usize,
+}
+
+impl Observer for Onward {
+    fn progress(&self, stage: &str, done: u64, _: u64) {
+        if stage == SEARCH {
+            // Who asks for an end is told by the watch of the piece.
+            let _ = self.watch.step(stage, self.before + done as usize, self.total);
+        }
+    }
+}
+
+/// Turns all rows into others, from where the table stands to its end, and writes them; the output appears when all are
+/// written.
 pub(crate) fn each_piece(
     rows: &mut TableRows,
-    (out, names, label): (Option<&Path>, Vec<String>, Option<Label<'_>>),
+    sheet: Sheet<'_>,
     seconds: &mut Seconds,
     watch: &Watch,
-    turn: impl Fn(&Matrix<f64>, &Watch) -> Result<Matrix<f64>, Error>,
+    mut turn: impl FnMut(&Matrix<f64>, &Watch) -> Result<Turned, Error>,
 ) -> Result<(), Failure> {
     let mut carried = rows.carried_names();
     let at = rows.account.set_aside.len();
-    carried.splice(at..at, label.map(|_| COMPONENT.to_string()));
-    let (total, quiet) = (rows.rows_if_known(), watch.silent());
-    let mut writer = match out {
-        Some(path) => Some(ScoreWriter::create(path, &carried, names, total)?),
+    carried.splice(at..at, sheet.text.map(String::from));
+    let total = rows.rows_if_known();
+    let mut writer = match sheet.out {
+        Some(path) => Some(ScoreWriter::create(path, &carried, sheet.names, total)?),
         None => None,
+    };
+    let gone = |written: &Result<(), Failure>| {
+        sheet.to_the_end && written.as_ref().is_err_and(Failure::is_closed_pipe)
     };
     let mut done = 0;
     loop {
@@ -182,23 +223,27 @@ pub(crate) fn each_piece(
         let (piece, took) = timed(|| rows.next_piece(rows.piece_rows()));
         seconds.read += took;
         let Some(mut piece) = piece? else { break };
-        let (scores, took) = timed(|| turn(&piece.rows, &quiet));
-        let scores = scores.map_err(|error| from_row(error, done))?;
+        let onward = Onward { watch: watch.clone(), before: done, total: total.unwrap_or(0) };
+        let inside = watch.clone().observed_by(Arc::new(onward));
+        let (turned, took) = timed(|| turn(&piece.rows, &inside));
+        let Turned { rows: scores, text } = turned.map_err(|error| from_row(error, done))?;
         seconds.transform += took;
-        if let Some(parts) = label.map(|label| label(&piece.rows, &quiet)).transpose()?.flatten() {
-            piece.carried.text.push(component_column(parts));
-        }
-        if let Some(writer) = &mut writer {
-            let (written, took) = timed(|| writer.append(&piece.carried, &scores));
-            written?;
+        piece.carried.text.extend(text);
+        if let Some(open) = &mut writer {
+            let (written, took) = timed(|| open.append(&piece.carried, &scores));
             seconds.write += took;
+            if gone(&written) {
+                writer = None;
+            } else {
+                written?;
+            }
         }
         done += scores.n_rows();
     }
     rows.account.rows = done;
     let (committed, took) = timed(|| writer.map_or(Ok(()), ScoreWriter::commit));
     seconds.write += took;
-    committed
+    if gone(&committed) { Ok(()) } else { committed }
 }
 
 /// Rows in messages are counted from the start of the piece; this says where it starts.

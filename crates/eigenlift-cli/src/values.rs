@@ -1,6 +1,7 @@
 //! Values on the command line: sizes, delimiters, numbers, pictures.
 
 use eigenlift::low_rank::Rank;
+use eigenlift::methods::kernel_choice::Mask;
 use std::path::PathBuf;
 
 /// A size in bytes: `500MB` (powers of 1000), `4GiB` or `1.5g` (powers of 1024), or a plain number.
@@ -52,6 +53,49 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(n) if n > 0 => Ok(n),
         _ => Err("a whole number of at least 1 is required".into()),
     }
+}
+
+/// A whole number of at least 2.
+pub(crate) fn at_least_two(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(n) if n > 1 => Ok(n),
+        _ => Err("a whole number of at least 2 is required".into()),
+    }
+}
+
+/// Lines of an image, and pixels in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ImageSize {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+}
+
+/// `HxW`, such as `8x8`.
+pub(crate) fn image(text: &str) -> Result<ImageSize, String> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0).map(|n| n as usize);
+    let sizes = text.split_once(['x', '×']).and_then(|(h, w)| Some((number(h)?, number(w)?)));
+    sizes
+        .map(|(height, width)| ImageSize { height, width })
+        .ok_or_else(|| "a height and a width with an x between them, such as 8x8, are required".to_string())
+}
+
+/// What is hidden together when entries are to be predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MaskChoice(pub(crate) Mask);
+
+/// `entries`, `blocks=L` or `image=HxW`.
+pub(crate) fn mask(text: &str) -> Result<MaskChoice, String> {
+    let refuse = || {
+        "entries, blocks=L with a length of at least 1, or image=HxW such as image=8x8 is required"
+            .to_string()
+    };
+    let found = match text.split_once('=') {
+        None if text == "entries" => Ok(Mask::Entries),
+        Some(("blocks", length)) => at_least_one(length).map(Mask::Blocks),
+        Some(("image", size)) => image(size).map(|ImageSize { height, width }| Mask::Image { height, width }),
+        _ => Err(String::new()),
+    };
+    found.map(MaskChoice).map_err(|_| refuse())
 }
 
 /// A number of components, or the rules that choose it.
@@ -166,10 +210,14 @@ pub(crate) enum PlotKind {
     Graph,
     /// What becomes of the graph with more neighbours.
     Doctor,
+    /// Rows before and after denoising, or from scores.
+    Preimages,
+    /// What the bandwidth does to the components.
+    Sensitivity,
 }
 
 impl PlotKind {
-    const ALL: [(&'static str, PlotKind); 7] = [
+    const ALL: [(&'static str, PlotKind); 9] = [
         ("scatter", Self::Scatter),
         ("scree", Self::Scree),
         ("contours", Self::Contours),
@@ -177,6 +225,8 @@ impl PlotKind {
         ("whitening", Self::Whitening),
         ("graph", Self::Graph),
         ("doctor", Self::Doctor),
+        ("preimages", Self::Preimages),
+        ("sensitivity", Self::Sensitivity),
     ];
 
     /// What the picture is called on the command line and in accounts.
@@ -201,16 +251,33 @@ pub(crate) fn plot(text: &str) -> Result<PlotRequest, String> {
 
 /// `FILE` or `choice=FILE`.
 pub(crate) fn choice_plot(text: &str) -> Result<PlotRequest, String> {
-    match plot_or(PlotKind::Choice, text) {
-        Ok(request) if request.kind != PlotKind::Choice => Err("the only picture here is choice=FILE".into()),
-        other => other,
-    }
+    plot_among(&[PlotKind::Choice], text)
+}
+
+/// `FILE`, `choice=FILE` or `sensitivity=FILE`.
+pub(crate) fn kernel_choice_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Choice, PlotKind::Sensitivity], text)
 }
 
 /// `FILE` or `doctor=FILE`.
 pub(crate) fn doctor_plot(text: &str) -> Result<PlotRequest, String> {
-    match plot_or(PlotKind::Doctor, text) {
-        Ok(request) if request.kind != PlotKind::Doctor => Err("the only picture here is doctor=FILE".into()),
+    plot_among(&[PlotKind::Doctor], text)
+}
+
+/// `FILE` or `preimages=FILE`.
+pub(crate) fn preimage_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Preimages], text)
+}
+
+/// A picture of one of these kinds, of the first one when none is named.
+fn plot_among(kinds: &[PlotKind], text: &str) -> Result<PlotRequest, String> {
+    let usual = kinds.first().copied().unwrap_or(PlotKind::Scatter);
+    match plot_or(usual, text) {
+        Ok(request) if !kinds.contains(&request.kind) => {
+            let names: Vec<String> = kinds.iter().map(|kind| format!("{}=FILE", kind.name())).collect();
+            let (verb, s) = if names.len() == 1 { ("is", "") } else { ("are", "s") };
+            Err(format!("the only picture{s} here {verb} {}", names.join(" and ")))
+        }
         other => other,
     }
 }
@@ -259,6 +326,24 @@ mod tests {
         assert_eq!(rank("auto:0.2"), Ok(RankChoice::LowRank(Rank::UntilShare(0.2))));
         for wrong in ["", "0", "-1", "auto:", "auto:0", "auto:2", "some", "1.5"] {
             assert!(rank(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_image_has_a_height_and_a_width() {
+        assert_eq!(image("8x16"), Ok(ImageSize { height: 8, width: 16 }));
+        for wrong in ["", "8", "8x", "x8", "0x8", "8x-1", "8x8x8", "axb", "99999999999x1"] {
+            assert!(image(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_mask_has_a_shape() {
+        assert_eq!(mask("entries"), Ok(MaskChoice(Mask::Entries)));
+        assert_eq!(mask("blocks=5"), Ok(MaskChoice(Mask::Blocks(5))));
+        assert_eq!(mask("image=8x16"), Ok(MaskChoice(Mask::Image { height: 8, width: 16 })));
+        for wrong in ["", "blocks", "blocks=0", "blocks=x", "image", "image=8", "entries=1", "squares"] {
+            assert!(mask(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -40,6 +40,15 @@ pub(crate) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A number with four digits.
+pub(crate) fn short(x: f64) -> String {
+    if x == 0.0 || !(1e-4..1e6).contains(&x.abs()) {
+        return if x == 0.0 { "0".into() } else { format!("{x:.3e}") };
+    }
+    let places = 3 - x.abs().log10().floor() as i32;
+    format!("{x:.*}", usize::try_from(places).unwrap_or(0))
+}
+
 /// A number of bytes as people read it.
 pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -96,4 +105,25 @@ pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.0825049, "0.08250"),
+            (7.85331, "7.853"),
+            (-12345.6, "-12346"),
+            (1e-7, "1.000e-7"),
+            (2.5e9, "2.500e9"),
+            (f64::NAN, "NaN"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(short(x), text);
+        }
+    }
 }

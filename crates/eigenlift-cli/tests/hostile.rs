@@ -12,8 +12,8 @@ const COMMAND_LINES: &[Case] = &[
     ("fit kcca iris.csv", 2, "unrecognized subcommand 'kcca'"),
     ("fit kpca", 2, "<DATA>"),
     ("fit kpca iris.csv --frob", 2, "unexpected argument '--frob'"),
-    ("fit kpca iris.csv -k 0", 2, "a whole number of at least 1 is required"),
-    ("fit kpca iris.csv -k auto", 2, "a whole number of at least 1 is required"),
+    ("fit kpca iris.csv -k 0", 2, "a whole number of at least 1, or auto, is required"),
+    ("fit kpca iris.csv -k some", 2, "a whole number of at least 1, or auto, is required"),
     ("fit kpca iris.csv -k -1", 2, "-1"),
     (
         "fit kpca iris.csv --kernel foo",

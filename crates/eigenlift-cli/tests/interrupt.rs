@@ -63,6 +63,29 @@ fn a_long_fit_stops_and_leaves_nothing() {
 }
 
 #[test]
+fn a_long_way_back_and_a_long_choice_stop_and_leave_nothing() {
+    let folder = Folder::new();
+    folder.say("data swiss-roll --rows 3000 --out roll.csv --quiet").ok();
+    folder.say("data swiss-roll --rows 60000 --seed 2 --out many.csv --quiet").ok();
+    folder.say("data digits --out digits.csv --quiet").ok();
+    folder.say("fit kpca roll.csv --target t -k 40 --model m.safetensors --json --quiet").ok();
+    folder.write("d.csv", "old");
+    let before = folder.names();
+    let lines = [
+        "denoise m.safetensors many.csv --target t --preimage gradient --threads 1 --out d.csv --plot p.svg",
+        "choose kpca digits.csv --rows 1797 --threads 1 --out e.csv --plot p.svg",
+        "fit kpca digits.csv --target digit --rank 500 -k auto --seed 3 --threads 1 --out s.csv --model n.safetensors",
+    ];
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let run = interrupted(&folder, &words, "-INT", Duration::from_millis(1200));
+        assert_eq!(run.code, 130, "{line}: {}", run.err);
+        assert!(run.out.is_empty(), "{line}: {}", run.out);
+        assert_eq!((folder.names(), folder.read("d.csv")), (before.clone(), "old".to_string()), "{line}");
+    }
+}
+
+#[test]
 fn waiting_for_input_stops_at_once() {
     let folder = Folder::new();
     let mut child = folder

@@ -49,7 +49,8 @@ pub(super) const FIT_KPCA: &str = "\
 Data goes to standard output, words to standard error. Columns of text alone and the target are carried in front of \
 the scores, which are called kpca1, kpca2, ... With --json the account goes to standard output, so --out must then \
 name a file or be left out. A table too large for the memory allowed is read a piece at a time and fitted by landmarks, \
-with a bound on the error; certify and refine make a rough model sure and exact.
+with a bound on the error; certify and refine make a rough model sure and exact. What is written auto is chosen as \
+'choose kpca' does. --like makes scores of a refit comparable to those of the model before.
 
 Examples:
   eigenlift fit kpca iris.csv --target species --out scores.csv \\
@@ -62,6 +63,10 @@ Examples:
       --kernel 'polynomial(degree=2)' | head -3
   eigenlift fit kpca digits.csv --target digit --rank 300 -k 5 \\
       --model rough.safetensors --out rough.npy
+  eigenlift fit kpca iris.csv --kernel 'rbf(gamma=auto)' -k auto \\
+      --out chosen.csv --plot choice=choice.svg
+  eigenlift fit kpca iris.csv --target species --like iris.safetensors \\
+      --out again.csv
   eigenlift fit kpca - --json < worked.csv";
 
 pub(super) const FIT_PCA: &str = "\
@@ -200,7 +205,23 @@ Examples:
 
 pub(super) const CHOOSE: &str = "\
 Examples:
+  eigenlift choose kpca iris.csv
   eigenlift choose pca iris.csv --target species";
+
+pub(super) const CHOOSE_KPCA: &str = "\
+Entries of the rows are hidden, and kernel PCA of other rows predicts them. The bandwidth with the smallest error is chosen, and \
+the most components that do as well within one standard error; what else does as well is told. With --target what can be \
+learned from the scores decides instead: the accuracy of classes, or the share of the variance of numbers. The table goes to standard \
+output; 'fit kpca -k auto' and a kernel written auto choose in the same way.
+
+Examples:
+  eigenlift choose kpca iris.csv
+  eigenlift choose kpca digits.csv --target digit --scorer none \\
+      --mask image=8x8 --rows 200 --most 32 \\
+      --out errors.csv --plot errors.svg
+  eigenlift choose kpca iris.csv --target species -k 3 --json
+  eigenlift choose kpca iris.csv --kernel auto --sensitivity \\
+      --stability --parallel --plot sensitivity=bandwidth.svg";
 
 pub(super) const CHOOSE_PCA: &str = "\
 Two rules go by what is asked for (--explained, --residual); four ask the data: Minka's evidence, Gavish and Donoho's \
@@ -213,21 +234,32 @@ Examples:
       --permutations 20 --plot choice.svg --json";
 
 pub(super) const INVERSE: &str = "\
-SCORES have the columns that fit and transform write, pca1, pca2, ... or whiten1, whiten2, ...; other columns of text are \
-carried along. Models of kernel PCA have no inverse yet.
+SCORES have the columns that fit and transform write, kpca1, kpca2, ..., pca1, ... or whiten1, ...; other columns of text are \
+carried along. Scores of kernel PCA stand for a point in feature space that is in general the image of no row: the row is \
+searched whose image lies nearest. How near, and how many rows are not to be trusted, is told; --trust writes it for each row.
 
 Examples:
   eigenlift inverse pca.safetensors pcascores.csv --out back.csv
-  eigenlift inverse pca.safetensors pcascores.csv | head -3";
+  eigenlift inverse pca.safetensors pcascores.csv | head -3
+  eigenlift fit kpca iris.csv --target species -k 8 --out kscores.csv \\
+      --model eight.safetensors
+  eigenlift inverse eight.safetensors kscores.csv --trust \\
+      --out back.csv --plot back.svg";
 
 pub(super) const DENOISE: &str = "\
 The same as transform and inverse, one after the other: what the components leave out is taken away. The result has the \
-columns of the data; text and target are carried in front.
+columns of the data; text and target are carried in front. With a kpca model the search starts from the row itself.
 
 Examples:
   eigenlift denoise pca.safetensors iris.csv --target species \\
       --out smooth.csv
-  eigenlift denoise pca.safetensors iris.csv --json --quiet";
+  eigenlift denoise pca.safetensors iris.csv --json --quiet
+  eigenlift fit kpca digits.csv --target digit -k 60 --rank 300 \\
+      --model digits.safetensors --out digits.npy
+  eigenlift denoise digits.safetensors digits.csv --target digit \\
+      --out clean.npy --plot clean.png --image 8x8
+  eigenlift denoise iris.safetensors iris.csv --preimage gradient \\
+      --penalty 0.1 --trust | head -3";
 
 pub(super) const SCORE: &str = "\
 t2 is the sum of squared scores over their variances: how far out a row lies along the components. spe is the squared error \

@@ -2,8 +2,8 @@
 
 use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
 use super::{
-    ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, KernelArgs, PlanArgs, PlanPcaArgs,
-    PlanWhitenArgs, examples,
+    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, KernelArgs,
+    PlanArgs, PlanPcaArgs, PlanWhitenArgs, examples,
 };
 use clap::Subcommand;
 
@@ -65,7 +65,10 @@ pub(crate) enum PlanMethod {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChooseMethod {
-    /// Principal component analysis
+    /// Kernel PCA: bandwidth and number of components, by predicting hidden entries or labels
+    #[command(after_help = examples::CHOOSE_KPCA)]
+    Kpca(ChooseKpcaArgs),
+    /// Principal component analysis: what six rules say, and what they agree on
     #[command(after_help = examples::CHOOSE_PCA)]
     Pca(ChoosePcaArgs),
 }

@@ -1,14 +1,19 @@
 //! Kernel PCA.
 
+mod aligned;
+
+pub(crate) use aligned::Earlier;
+
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
 use crate::account;
 use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
+use crate::choose;
 use crate::exit::Failure;
 use crate::input::{DataAccount, column_places};
 use crate::plan::samples_bytes;
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
-use crate::values::{PlotKind, RankChoice};
+use crate::values::{ComponentChoice, PlotKind, RankChoice};
 use eigenlift::low_rank::{Approximation, LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{Fitted, FittedKernelPca, KernelPca};
@@ -26,7 +31,12 @@ const NOVELTY: f64 = 0.1;
 
 /// The settings that the command line asks for. Memory that `samples_bytes` of samples take is not there for the work.
 fn settings(args: &SettingArgs, data: &DataAccount, samples_bytes: u64) -> Result<KernelPca, Failure> {
-    let mut settings = KernelPca::new(args.components)
+    let mut settings = match args.components {
+        ComponentChoice::Exactly(k) => KernelPca::new(k),
+        // The number that is chosen takes the place of this one.
+        ComponentChoice::Auto => KernelPca::new(1).auto_components(),
+    };
+    settings = settings
         .kernel(args.kernel.clone())
         .tolerance(args.tol)
         .repair(args.repair)
@@ -122,11 +132,38 @@ fn read_landmarks(path: &Path, data: &DataAccount) -> Result<Matrix<f64>, Failur
 }
 
 /// Kernel PCA as the command line asks for it.
-pub(crate) struct KernelPcaSettings<'a>(pub(crate) &'a SettingArgs);
+pub(crate) struct KernelPcaSettings<'a> {
+    pub(crate) args: &'a SettingArgs,
+    /// The model that this one is matched to.
+    pub(crate) earlier: Option<Earlier<'a>>,
+}
 
 impl KernelPcaSettings<'_> {
     fn in_memory(&self, data: &DataAccount, watch: &Watch) -> Result<KernelPca, Failure> {
-        Ok(settings(self.0, data, samples_bytes(data, self.0.precision))?.watch(watch.clone()))
+        Ok(settings(self.args, data, samples_bytes(data, self.args.precision))?.watch(watch.clone()))
+    }
+
+    /// Whether something is chosen by cross-validation.
+    fn chooses(&self) -> bool {
+        self.args.components == ComponentChoice::Auto || self.args.kernel.is_automatic()
+    }
+
+    fn check_choice(&self, plots: &[PlotKind]) -> Result<(), Failure> {
+        if self.chooses() && self.args.kernel.is_precomputed() {
+            return Err(Failure::usage(
+                "-k auto with --kernel precomputed",
+                "the choice hides entries of rows, and a Gram matrix does not have them",
+                "Give a number of components, or a kernel and the rows",
+            ));
+        }
+        if plots.contains(&PlotKind::Choice) && !self.chooses() {
+            return Err(Failure::usage(
+                "--plot choice= where nothing is chosen",
+                "the curve is that of -k auto, --kernel auto or --kernel 'rbf(gamma=auto)'",
+                "Add one of these, or use eigenlift choose kpca",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -140,20 +177,31 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        self.0.low_rank.landmarks.as_deref().into_iter().collect()
+        let earlier = self.earlier.as_ref().map(|earlier| earlier.path);
+        self.args.low_rank.landmarks.as_deref().into_iter().chain(earlier).collect()
     }
 
     fn precision(&self) -> Precision {
-        self.0.precision
+        self.args.precision
     }
 
-    fn most_outputs(&self, _: &DataAccount) -> usize {
-        self.0.components
+    fn plans_first(&self) -> bool {
+        !self.chooses()
+    }
+
+    fn most_outputs(&self, data: &DataAccount) -> usize {
+        match self.args.components {
+            ComponentChoice::Exactly(k) => k,
+            ComponentChoice::Auto => data.rows,
+        }
     }
 
     fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
-        check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Contours])?;
-        if plots.contains(&PlotKind::Contours) && (data.columns != 2 || self.0.kernel.is_precomputed()) {
+        let known = [PlotKind::Scatter, PlotKind::Scree, PlotKind::Contours, PlotKind::Choice];
+        check_plots(self.name(), plots, &known)?;
+        self.check_choice(plots)?;
+        self.earlier.as_ref().map_or(Ok(()), |earlier| earlier.check(data))?;
+        if plots.contains(&PlotKind::Contours) && (data.columns != 2 || self.args.kernel.is_precomputed()) {
             return Err(Failure::usage(
                 format!("--plot contours= of {} data columns", data.columns),
                 "contour lines over the plane need exactly 2 and a kernel that can be computed from them",
@@ -168,17 +216,25 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = settings(self.0, &rows.account, 0)?.watch(watch.clone());
+        let settings = settings(self.args, &rows.account, 0)?.watch(watch.clone());
         Ok(PlanWords::new(&settings.plan_source(rows)?))
     }
 
     fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Ok(Box::new(self.in_memory(data, watch)?.fit(rows.samples.clone())?))
+        let model = self.in_memory(data, watch)?.fit(rows.samples.clone())?;
+        Ok(match &self.earlier {
+            None => Box::new(model),
+            Some(earlier) => Box::new(earlier.align(model, rows.samples.points(), watch)?),
+        })
     }
 
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = settings(self.0, &rows.account, 0)?.watch(watch.clone());
-        Ok(Box::new(settings.fit_source(rows)?))
+        let settings = settings(self.args, &rows.account, 0)?.watch(watch.clone());
+        let model = settings.fit_source(rows)?;
+        Ok(match &self.earlier {
+            None => Box::new(model),
+            Some(earlier) => Box::new(earlier.align_source(model, rows, watch)?),
+        })
     }
 }
 
@@ -204,7 +260,11 @@ impl Model for FittedKernelPca {
     }
 
     fn found(&self) -> Map<String, Value> {
-        object(account::Found::new(self))
+        let mut found = object(account::Found::new(self));
+        if let Some(choice) = self.choice() {
+            found.insert("choice".into(), serde_json::to_value(choice).unwrap_or_default());
+        }
+        found
     }
 
     fn shares(&self) -> Vec<f64> {
@@ -212,9 +272,10 @@ impl Model for FittedKernelPca {
     }
 
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
-        match kind {
-            PlotKind::Scree => plot::draw_scree(self, title),
-            PlotKind::Contours => plot::draw_contours(self, shown.target, title),
+        match (kind, self.choice()) {
+            (PlotKind::Choice, Some(choice)) => choose::curve_figure(choice, title),
+            (PlotKind::Scree, _) => plot::draw_scree(self, title),
+            (PlotKind::Contours, _) => plot::draw_contours(self, shown.target, title),
             _ => plot::draw_scatter(self, shown, title),
         }
     }

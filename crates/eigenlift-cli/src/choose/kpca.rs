@@ -1,0 +1,210 @@
+//! `eigenlift choose kpca`: which bandwidth and how many components.
+
+use super::curve;
+use super::studies::{Studies, sensitivity_figure};
+use crate::account;
+use crate::args::{ChooseKpcaArgs, MachineArgs, Precision, ScorerChoice};
+use crate::exit::Failure;
+use crate::fit::title;
+use crate::input::{DataAccount, Input};
+use crate::interrupt::Session;
+use crate::outputs::{self, Kind, Wanted, Written};
+use crate::plot;
+use crate::rows::too_large;
+use crate::values::{ComponentChoice, PlotKind};
+use crate::words::{Words, timed};
+use eigenlift::data::{AnySamples, RowSource};
+use eigenlift::kernel::KernelSpec;
+use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Labels};
+use eigenlift::progress::Watch;
+use eigenlift_io::Target;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows of a table too large for the memory that are read, at least.
+const DRAWN_ROWS: usize = 5000;
+
+/// The account in the form that programs read; its keys stay.
+#[derive(Debug, Serialize)]
+struct ChooseAccount<'a> {
+    command: &'static str,
+    version: &'static str,
+    data: &'a DataAccount,
+    kernel: &'a str,
+    n_components: usize,
+    sentence: &'a str,
+    choice: &'a KernelChoice,
+    #[serde(flatten)]
+    studies: &'a Studies,
+    warnings: Vec<String>,
+    seconds: f64,
+    files: &'a [Written],
+}
+
+/// What was chosen, and on what.
+pub(super) struct Chosen<'a> {
+    pub(super) choice: KernelChoice,
+    pub(super) samples: AnySamples,
+    pub(super) machine: &'a MachineArgs,
+    /// Rows looked at, when they were given.
+    pub(super) rows: Option<usize>,
+}
+
+/// Reads the table, tries, tells, writes and draws.
+pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failure> {
+    check(args)?;
+    let words = Words::new(args.speech.quiet);
+    let (account, samples, target) = read(args, session)?;
+    account.say(words);
+    account.note_constant_columns(words);
+    let labels = labels(args, target.as_ref());
+    let (chosen, studies, seconds) = session.watched(args.speech.quiet, |watch| {
+        let settings = settings(args, watch);
+        let (choice, seconds) = timed(|| match &labels {
+            Some(labels) => settings.choose_for_labels(&samples, labels),
+            None => settings.choose(&samples),
+        });
+        let chosen = Chosen { choice: choice?, samples, machine: &args.machine, rows: args.grid.rows };
+        let drawn = args.plot.iter().any(|plot| plot.kind == PlotKind::Sensitivity);
+        let studies = Studies::run(&args.studies, drawn, &chosen, watch)?;
+        Ok((chosen, studies, seconds))
+    })?;
+    let choice = &chosen.choice;
+    let mut warnings: Vec<String> = choice.warnings.iter().cloned().chain(studies.warnings()).collect();
+    let wanted = args.studies.sensitivity || args.plot.iter().any(|plot| plot.kind == PlotKind::Sensitivity);
+    if wanted && studies.sensitivity.is_none() {
+        warnings
+            .push(format!("sensitivity: the kernel {} was chosen, which has no bandwidth", choice.kernel()));
+    }
+    warnings.iter().for_each(|warning| words.warn(warning));
+    let files = write(args, choice, &studies)?;
+    if args.speech.json {
+        return outputs::print_json(&ChooseAccount {
+            command: "choose kpca",
+            version: env!("CARGO_PKG_VERSION"),
+            data: &account,
+            kernel: choice.kernel(),
+            n_components: choice.n_components(),
+            sentence: &choice.sentence,
+            choice,
+            studies: &studies,
+            warnings: account.warnings.iter().cloned().chain(warnings).collect(),
+            seconds,
+            files: &files,
+        });
+    }
+    let mut text = vec![curve::text(choice)];
+    text.extend(studies.text());
+    outputs::print(&text.join("\n\n"))?;
+    account::say_files(&files, words);
+    Ok(())
+}
+
+/// What can be refused before the table is read.
+fn check(args: &ChooseKpcaArgs) -> Result<(), Failure> {
+    if args.out.as_deref().is_some_and(outputs::is_standard) {
+        return Err(Failure::usage(
+            "--out -",
+            "standard output is for what was chosen",
+            "Give --out a file name, or use --json, which has all errors",
+        ));
+    }
+    let out = args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
+    let plots = args.plot.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
+    outputs::check(&[&args.input.data], &out.chain(plots).collect::<Vec<_>>())?;
+    if args.grid.kernel.is_precomputed() {
+        return Err(Failure::usage(
+            "choose kpca with --kernel precomputed",
+            "the choice hides entries of rows, and a Gram matrix does not have them",
+            "Give the rows and a kernel such as 'rbf(gamma=auto)'",
+        ));
+    }
+    let asked = args.studies.sensitivity || args.plot.iter().any(|plot| plot.kind == PlotKind::Sensitivity);
+    if asked && args.grid.kernel == KernelSpec::Linear {
+        return Err(Failure::usage(
+            "--sensitivity of the kernel linear",
+            "it has no bandwidth",
+            "Choose a kernel that has one, or leave it out",
+        ));
+    }
+    Ok(())
+}
+
+/// The table, as a whole or as rows drawn evenly from one that is too large.
+fn read(
+    args: &ChooseKpcaArgs,
+    session: &Session,
+) -> Result<(DataAccount, AnySamples, Option<Target>), Failure> {
+    let Some(mut rows) = too_large(&args.input, &args.machine)? else {
+        let mut input = Input::read(&args.input)?;
+        let samples = input.take_samples(Precision::F64)?;
+        return Ok((input.account, samples, input.carried.target));
+    };
+    let (drawn, target) = session.watched(args.speech.quiet, |watch| {
+        let n = RowSource::n_rows(&mut rows)?;
+        let most = DRAWN_ROWS.max(args.grid.rows.unwrap_or(0));
+        rows.evenly(n.div_ceil(most).max(1), watch)
+    })?;
+    Words::new(args.speech.quiet).note(format_args!(
+        "the table is too large for the memory allowed: {} of its rows, evenly from the whole, are looked at",
+        drawn.n_rows()
+    ));
+    Ok((rows.account, drawn.into(), target))
+}
+
+fn settings(args: &ChooseKpcaArgs, watch: &Watch) -> ChooseKernelPca {
+    let grid = &args.grid;
+    let mut settings = match &grid.kernel {
+        KernelSpec::Auto => ChooseKernelPca::automatic(),
+        spec => ChooseKernelPca::new().kernel(spec.clone()),
+    };
+    if let ComponentChoice::Exactly(k) = grid.components {
+        settings = settings.components(Some(k));
+    }
+    if let Some(most) = grid.most {
+        settings = settings.most_components(most);
+    }
+    if let Some(rows) = grid.rows {
+        settings = settings.max_rows(rows);
+    }
+    settings
+        .mask(grid.mask.0)
+        .seed(args.machine.seed)
+        .threads(args.machine.threads.into())
+        .watch(watch.clone())
+}
+
+/// Labels to be learned, when there are any.
+fn labels(args: &ChooseKpcaArgs, target: Option<&Target>) -> Option<Labels> {
+    let target = target.filter(|_| args.grid.scorer != Some(ScorerChoice::None))?;
+    Some(match plot::continuous(target) {
+        Some(values) => Labels::Numbers(values),
+        None => {
+            let names: BTreeSet<&str> = target.values.iter().map(String::as_str).collect();
+            let number: BTreeMap<&str, usize> =
+                names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+            Labels::Classes(target.values.iter().map(|name| number[name.as_str()]).collect())
+        }
+    })
+}
+
+fn write(args: &ChooseKpcaArgs, choice: &KernelChoice, studies: &Studies) -> Result<Vec<Written>, Failure> {
+    let mut files = Vec::new();
+    if let Some(path) = &args.out {
+        curve::write(path, choice)?;
+        files.push(Written { path: path.clone(), what: "errors" });
+    }
+    for request in &args.plot {
+        let data = &args.input.data;
+        let figure = match (request.kind, &studies.sensitivity) {
+            (PlotKind::Sensitivity, Some(report)) => {
+                sensitivity_figure(report, &format!("{} to the bandwidth", title("Sensitivity", data)))?
+            }
+            (PlotKind::Sensitivity, None) => continue,
+            _ => curve::figure(choice, &title("Bandwidth and components", data))?,
+        };
+        plot::save(&figure, &request.path)?;
+        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+    }
+    Ok(files)
+}
