@@ -4,13 +4,23 @@ import os as _os
 
 from . import kernels
 from ._account import Certificate, Plan
+from ._align import Alignment
 from ._base import EigenliftWarning
 from ._classical_mds import ClassicalMDS
 from ._diffusion_map import DiffusionMap
 from ._doctor import IsomapReport, isomap_doctor
 from ._incremental_pca import IncrementalPCA
 from ._isomap import Isomap
+from ._kernel_choose import KernelChoice, choose_kernel_pca
 from ._kernel_pca import KernelPCA
+from ._kernel_study import (
+    ParallelReport,
+    SensitivityReport,
+    StabilityReport,
+    kernel_parallel_analysis,
+    kernel_sensitivity,
+    kernel_stability,
+)
 from ._locally_linear import LocallyLinearEmbedding, locally_linear_embedding
 from ._native import (
     EigenliftError,
@@ -24,6 +34,7 @@ from ._native import load as _load
 from ._nystroem import Nystroem
 from ._parameters import InvalidParameterError
 from ._pca import PCA
+from ._preimage import PreimageInfo
 from ._quality import continuity, trustworthiness
 from ._rbf_sampler import RBFSampler
 from ._spectral_embedding import SpectralEmbedding, spectral_embedding
@@ -31,6 +42,7 @@ from ._whitening import Whitening
 
 __all__ = [
     "PCA",
+    "Alignment",
     "Certificate",
     "ClassicalMDS",
     "DiffusionMap",
@@ -40,6 +52,7 @@ __all__ = [
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
+    "KernelChoice",
     "KernelPCA",
     "LocallyLinearEmbedding",
     "MemoryLimitError",
@@ -47,13 +60,21 @@ __all__ = [
     "NoVarianceError",
     "NotConvergedError",
     "Nystroem",
+    "ParallelReport",
     "Plan",
+    "PreimageInfo",
     "RBFSampler",
+    "SensitivityReport",
     "SpectralEmbedding",
+    "StabilityReport",
     "Whitening",
     "__version__",
+    "choose_kernel_pca",
     "continuity",
     "isomap_doctor",
+    "kernel_parallel_analysis",
+    "kernel_sensitivity",
+    "kernel_stability",
     "kernels",
     "load",
     "locally_linear_embedding",

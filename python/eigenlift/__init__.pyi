@@ -1,12 +1,22 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from . import kernels as kernels
+from ._doctor import IsomapReport as IsomapReport
+from ._doctor import isomap_doctor as isomap_doctor
+from ._kernel_choose import KernelChoice as KernelChoice
+from ._kernel_choose import choose_kernel_pca as choose_kernel_pca
+from ._kernel_study import ParallelReport as ParallelReport
+from ._kernel_study import SensitivityReport as SensitivityReport
+from ._kernel_study import StabilityReport as StabilityReport
+from ._kernel_study import kernel_parallel_analysis as kernel_parallel_analysis
+from ._kernel_study import kernel_sensitivity as kernel_sensitivity
+from ._kernel_study import kernel_stability as kernel_stability
 from ._native import EigenliftError as EigenliftError
 from ._native import MemoryLimitError as MemoryLimitError
 from ._native import ModelFileError as ModelFileError
@@ -15,6 +25,7 @@ from ._native import NoVarianceError as NoVarianceError
 
 __all__ = [
     "PCA",
+    "Alignment",
     "Certificate",
     "ClassicalMDS",
     "DiffusionMap",
@@ -24,6 +35,7 @@ __all__ = [
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
+    "KernelChoice",
     "KernelPCA",
     "LocallyLinearEmbedding",
     "MemoryLimitError",
@@ -31,13 +43,21 @@ __all__ = [
     "NoVarianceError",
     "NotConvergedError",
     "Nystroem",
+    "ParallelReport",
     "Plan",
+    "PreimageInfo",
     "RBFSampler",
+    "SensitivityReport",
     "SpectralEmbedding",
+    "StabilityReport",
     "Whitening",
     "__version__",
+    "choose_kernel_pca",
     "continuity",
     "isomap_doctor",
+    "kernel_parallel_analysis",
+    "kernel_sensitivity",
+    "kernel_stability",
     "kernels",
     "load",
     "locally_linear_embedding",
@@ -69,6 +89,12 @@ class Plan(_Account): ...
 class Certificate(_Account):
     @property
     def worst_residual(self) -> float: ...
+
+class Alignment(_Account): ...
+
+class PreimageInfo(_Account):
+    @property
+    def n_untrusted(self) -> int: ...
 
 class _Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
@@ -167,12 +193,13 @@ class KernelPCA(_Fitted):
     X_transformed_fit_: _Array
     dual_coef_: _Array
     landmarks_: Any
+    choice_: KernelChoice
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         kernel: str | kernels.Kernel | Callable[..., Any] = "linear",
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
@@ -191,14 +218,24 @@ class KernelPCA(_Fitted):
         approximation: str | None = None,
         novelty: float | None = None,
         repair: str | None = None,
+        preimage: str | None = None,
+        penalty: float = 0.0,
         memory: int | str | None = None,
         verbose: int = 0,
         progress: _Progress = None,
     ) -> None: ...
     def fit(self, X: _Rows, y: object = None) -> Self: ...
-    def inverse_transform(self, X: _Rows) -> _Array: ...
+    @overload
+    def inverse_transform(self, X: _Rows, return_info: Literal[False] = False) -> _Array: ...
+    @overload
+    def inverse_transform(self, X: _Rows, return_info: Literal[True]) -> tuple[_Array, PreimageInfo]: ...
+    @overload
+    def denoise(self, X: _Rows, return_info: Literal[False] = False) -> _Array: ...
+    @overload
+    def denoise(self, X: _Rows, return_info: Literal[True]) -> tuple[_Array, PreimageInfo]: ...
     def plan(self, X: _Rows) -> Plan: ...
     def certify(self, X: _Rows | None = None) -> Certificate: ...
+    def align(self, earlier: KernelPCA, X: _Rows, *, near_tie: float = 0.01) -> Alignment: ...
     def refine(self, X: _Rows | None = None) -> Self: ...
 
 class Nystroem(_Estimator):
@@ -415,33 +452,6 @@ class DiffusionMap(_Manifold):
         progress: _Progress = None,
     ) -> None: ...
 
-class IsomapReport:
-    recommended_: int
-    sentence_: str
-    sweep_: list[dict[str, Any]]
-    examined_: int
-    suspects_: NDArray[np.void]
-    evidence_: list[dict[str, Any]]
-    after_cut_: Any
-    dimensions_: list[tuple[int, float]]
-    sampled_rows_: int | None
-    def __init__(self, values: dict[str, Any], sentences: list[str]) -> None: ...
-    @property
-    def cuts(self) -> list[tuple[int, int]]: ...
-
-def isomap_doctor(
-    X: _Rows,
-    n_components: int = 2,
-    *,
-    n_neighbors: int | None = None,
-    cut: bool = False,
-    metric: str = "euclidean",
-    search: str = "auto",
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    progress: _Progress = None,
-) -> IsomapReport: ...
 def trustworthiness(
     X: _Rows, X_embedded: _Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
 ) -> float: ...

@@ -85,16 +85,6 @@ class IsomapReport:
         return f"IsomapReport(recommended_={self.recommended_}, {len(self.suspects_)} suspects in the graph of {self.examined_} neighbours)"
 
 
-class _Asked:
-    """Parameters of the function, in the form that checks of estimators take."""
-
-    def __init__(self, **parameters):
-        self.__dict__.update(parameters)
-
-
-_Asked.__name__ = "isomap_doctor"
-
-
 def isomap_doctor(
     X,
     n_components=2,
@@ -146,16 +136,7 @@ def isomap_doctor(
     >>> report = isomap_doctor(X)
     >>> isomap = Isomap(n_neighbors=report.recommended_, cut=report.cuts or None).fit(X)
     """
-    asked = _Asked(
-        n_components=n_components,
-        n_neighbors=n_neighbors,
-        cut=cut,
-        metric=metric,
-        search=search,
-        random_state=random_state,
-        verbose=verbose,
-        progress=progress,
-    )
+    asked = parameters.of_function("isomap_doctor", locals())
     parameters.integer(asked, "n_components", 1)
     parameters.integer(asked, "n_neighbors", 1, none=True)
     parameters.boolean(asked, "cut")

@@ -15,6 +15,8 @@ from . import _native, _rows
 from ._threads import thread_count
 
 _FROM_DATA = ("median", "1/d")
+# What a fit of kernel PCA chooses.
+_CHOSEN = "auto"
 
 
 class Kernel:
@@ -290,10 +292,10 @@ def _is_number(value):
 
 def _written(name, value):
     """A number as the compiled part reads it, with every bit."""
-    if isinstance(value, str) and value in _FROM_DATA:
+    if isinstance(value, str) and value in (*_FROM_DATA, _CHOSEN):
         return value
     if not _is_number(value):
-        allowed = "a number, or 'median' or '1/d' where the kernel allows it"
+        allowed = "a number, or 'median', '1/d' or 'auto' where the kernel allows it"
         raise ValueError(f"{name} of a kernel must be {allowed}. Got {value!r}.")
     return repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
 
@@ -397,6 +399,8 @@ class _Reader:
         name = re.compile(r"\w+").match(self._text, self._at)[0]
         self._at += len(name)
         arguments = self._arguments() if self._accept("(") else []
+        if name == _CHOSEN:
+            raise ValueError("The kernel 'auto' is chosen in the fit of a KernelPCA; it is no kernel by itself.")
         make = Kernel._by_name[name]
         if name in ("map", "expr"):
             return make(*arguments)
@@ -421,6 +425,6 @@ class _Reader:
 
 
 def _number(text):
-    if text in _FROM_DATA:
+    if text in (*_FROM_DATA, _CHOSEN):
         return text
     return int(text) if re.fullmatch(r"-?\d+", text) else float(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,6 +42,11 @@ class KernelChoice:
     """Keyword arguments of the function."""
     precomputed: bool = False
     """The matrix is given in place of rows."""
+
+    @property
+    def automatic(self):
+        """Whether the fit has to choose the kernel or a bandwidth."""
+        return self.text is not None and re.search(r"\bauto\b", self.text) is not None
 
     @property
     def kernel(self):
@@ -130,12 +136,19 @@ def _named(name, given, n_features):
     if ours is None:
         return KernelChoice(function=name, params=params)
     values = {"gamma": 1.0 if name == "chi2" else 1.0 / n_features, **_DEFAULTS, **params}
-    text = f"{ours}({','.join(f'{key}={float(values[key])!r}' for key in takes)})"
+    text = f"{ours}({','.join(f'{key}={_text(values[key])}' for key in takes)})"
     try:
         return KernelChoice(text=_native.kernel_text(text))
     except ValueError:
+        if any(isinstance(value, str) for value in params.values()):
+            raise
         # Such as a gamma of 0, which scikit-learn takes.
         return KernelChoice(function=name, params=params)
+
+
+def _text(value):
+    """A number with every bit; the word "auto" stays."""
+    return value if isinstance(value, str) and value == "auto" else repr(float(value))
 
 
 def _described(kernel, extra, owner):

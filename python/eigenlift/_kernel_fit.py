@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -15,6 +16,7 @@ from ._account import Plan
 from ._base import EigenliftWarning, Estimator
 from ._kernel_base import Kernel
 from ._kernel_choice import choose
+from ._kernel_choose import KernelChoice
 from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, symmetric
 from ._linear import completed, pass_on_warnings
 from ._rows import from_native, native, owned
@@ -25,14 +27,20 @@ _SMALLEST_TOLERANCE = 1e-14
 _APPROXIMATIONS = {"pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"}
 
 
+def _is_auto(value):
+    return isinstance(value, str) and value == "auto"
+
+
 class KernelFit(Estimator):
     """What `KernelPCA` does behind its public methods."""
 
     _method = "kpca"
 
     def _check_parameters(self):
-        parameters.integer(self, "n_components", 1, none=True)
-        parameters.real(self, "gamma", 0, none=True)
+        if not _is_auto(self.n_components):
+            parameters.integer(self, "n_components", 1, none=True)
+        if not _is_auto(self.gamma):
+            parameters.real(self, "gamma", 0, none=True)
         parameters.real(self, "degree", 0)
         parameters.real(self, "coef0", -np.inf)
         parameters.real(self, "alpha", 0)
@@ -49,7 +57,8 @@ class KernelFit(Estimator):
         parameters.real(self, "error", 0, none=True, open_low=True)
         if self.rank is not None and self.error is not None:
             raise ValueError("rank and error cannot both be given: one follows from the other. Leave one out.")
-        if parameters.is_integer(self.rank) and self.n_components is not None and self.rank < self.n_components:
+        numbers = parameters.is_integer(self.rank) and parameters.is_integer(self.n_components)
+        if numbers and self.rank < self.n_components:
             raise ValueError(
                 f"rank={self.rank} landmarks or features cannot hold n_components={self.n_components}. Give at least as many."
             )
@@ -66,6 +75,7 @@ class KernelFit(Estimator):
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
         parameters.memory(self)
+        self._check_way_back()
         if self.fit_inverse_transform and self._is_precomputed():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
 
@@ -80,7 +90,7 @@ class KernelFit(Estimator):
         """Settings for the compiled part."""
         by_magnitude = self.eigen_solver == "randomized" and self.repair is None
         return {
-            "n_components": n_samples if self.n_components is None else int(self.n_components),
+            "n_components": None if _is_auto(self.n_components) else int(self.n_components or n_samples),
             "kernel": choice.text or "precomputed",
             "tolerance": max(float(self.tol), _SMALLEST_TOLERANCE) if self.tol else _TOLERANCE,
             "seed": self._seed(),
@@ -109,6 +119,11 @@ class KernelFit(Estimator):
     def _prepared(self, X):
         """Rows or kernel matrix for the compiled part, with the settings."""
         choice = self._choice(X.shape[1])
+        if _is_auto(self.n_components) and choice.text is None:
+            raise ValueError(
+                f"n_components='auto' with the kernel {choice.kernel!r}: cross-validation needs rows, and a kernel that can be "
+                "written down. Use rbf, exponential, matern, rational_quadratic or linear, or say how many components."
+            )
         return self._compared(X, choice), choice, self._settings(choice, X.shape[0])
 
     def _compared(self, X, choice):
@@ -127,20 +142,39 @@ class KernelFit(Estimator):
             plan, _ = _native.plan_kernel_pca(native(rows), settings, self._threads())
         except _native.NoVarianceError:
             return False
-        if Plan.from_json(plan).route != "low-rank":
-            return False
+        return self._became_low_rank(plan)
+
+    def _became_low_rank(self, plan):
+        """Whether a plan goes by low rank; says so when nobody asked for it."""
+        low_rank = Plan.from_json(plan).route == "low-rank"
+        if not low_rank or self._is_low_rank():
+            return low_rank
         warnings.warn(
             "An exact fit does not fit into the memory allowed: the kernel is approximated by landmarks, with bounds in "
             "certificate_. Allow more memory, or give rank or error to choose how closely.",
             EigenliftWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return True
+
+    def _take_choice(self, model):
+        """Takes what the fit has chosen; says whether it went by low rank."""
+        self.choice_ = KernelChoice.from_json(model.choice)
+        self._fit_choice = replace(self._fit_choice, text=model.kernel)
+        if _is_auto(self.gamma):
+            self.gamma_ = self.choice_.bandwidth
+        return self._became_low_rank(model.plan)
+
+    def _wanted(self, n_samples):
+        """Components asked for, at most."""
+        if _is_auto(self.n_components):
+            return self.choice_.n_components
+        return n_samples if self.n_components is None else min(n_samples, self.n_components)
 
     def _adopt(self, model, dtype, n_samples, rows=None):
         """Sets the fitted attributes from a model; None is a model of no variance."""
         values = np.zeros(0) if model is None else model.eigenvalues
-        wanted = n_samples if self.n_components is None else min(n_samples, self.n_components)
+        wanted = self._wanted(n_samples)
         if self.repair is None:
             refuse_negative(values, dtype)
             if rows is not None and len(values) < wanted and not self._known_valid(model):

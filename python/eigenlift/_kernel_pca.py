@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _native
 from ._account import Plan
+from ._align import Alignable
 from ._kernel_fit import KernelFit
 from ._kernel_spectrum import shifted
+from ._preimage import WayBack
 from ._rows import from_native, native
 
 
-class KernelPCA(KernelFit):
+class KernelPCA(WayBack, Alignable, KernelFit):
     """Kernel principal component analysis, exact and without a stored Gram matrix where that does not fit.
 
     Parameters and attributes of scikit-learn's class of this name have its meaning. A fit comes with a plan, which says what was
@@ -21,14 +22,16 @@ class KernelPCA(KernelFit):
 
     Parameters
     ----------
-    n_components : int, default=None
-        Components kept. None keeps all whose eigenvalue is not zero.
+    n_components : int or "auto", default=None
+        Components kept. None keeps all whose eigenvalue is not zero; "auto" chooses by cross-validation, as `choose_kernel_pca`
+        does, see `choice_`.
     kernel : str, Kernel or callable, default="linear"
         `"linear"`, `"poly"`, `"rbf"`, `"sigmoid"`, `"cosine"`, `"laplacian"`, `"chi2"` or `"precomputed"`, with scikit-learn's
         defaults; a description as on the command line, such as `"rbf(gamma=median)"`; a kernel of `eigenlift.kernels`, such as
-        `RBF(gamma=0.5) + 0.1 * Linear()`; or a function of two rows.
-    gamma : float, default=None
-        Of rbf, poly, sigmoid, laplacian and chi2. None stands for 1 / n_features (1 for chi2).
+        `RBF(gamma=0.5) + 0.1 * Linear()`; or a function of two rows. `"auto"` and a bandwidth written `auto`, as in
+        `"rbf(gamma=auto)"`, are chosen by cross-validation.
+    gamma : float or "auto", default=None
+        Of rbf, poly, sigmoid, laplacian and chi2. None stands for 1 / n_features (1 for chi2); "auto", for rbf, chooses.
     degree : float, default=3
         Of poly.
     coef0 : float, default=1
@@ -70,6 +73,14 @@ class KernelPCA(KernelFit):
     repair : {"clip", "flip", "refuse"}, default=None
         What becomes of negative eigenvalues: left out, counted by magnitude, or an error. None does as scikit-learn: an error
         only when a component that is asked for has one.
+    preimage : {"auto", "fixed-point", "distance", "ridge", "gradient"}, default=None
+        How `inverse_transform` and `denoise` find rows: by fixed point for kernels of the distance and by gradient for others
+        ("auto"), from distances to the nearest rows in closed form ("distance"), or by a regression with a bandwidth and a
+        ridge of its own ("ridge"). Needs no `fit_inverse_transform`; nothing is learned in `fit`. None goes back as
+        scikit-learn does, by the regression of `fit_inverse_transform=True`.
+    penalty : float, default=0.0
+        Holds the rows found by "fixed-point" and "gradient" to where the search began, in `denoise` to the rows themselves: 0.1
+        is a gentle, 1 a strong pull. Helps when there are too few components.
     memory : int or str, default=None
         Bytes that the fit may use beside X, such as `"2GB"`. None stands for most of what is free. An exact fit that needs
         more becomes a low-rank one, with a warning.
@@ -96,6 +107,8 @@ class KernelPCA(KernelFit):
         Iterations that the solver took.
     kernel_ : str
         The kernel with every number known, as the command line writes it.
+    choice_ : KernelChoice
+        How kernel, bandwidth or components were chosen, with "auto"; print it.
     plan_ : Plan
         What was decided and why; print it.
     certificate_ : Certificate
@@ -139,6 +152,8 @@ class KernelPCA(KernelFit):
         approximation=None,
         novelty=None,
         repair=None,
+        preimage=None,
+        penalty=0.0,
         memory=None,
         verbose=0,
         progress=None,
@@ -164,6 +179,8 @@ class KernelPCA(KernelFit):
         self.approximation = approximation
         self.novelty = novelty
         self.repair = repair
+        self.preimage = preimage
+        self.penalty = penalty
         self.memory = memory
         self.verbose = verbose
         self.progress = progress
@@ -202,19 +219,26 @@ class KernelPCA(KernelFit):
         self._check_parameters()
         X = self._rows(X, reset=True)
         (rows, means), choice, settings = self._prepared(X)
-        low_rank = self._planned_low_rank(rows, settings)
+        automatic = choice.automatic or settings["n_components"] is None
+        # Whether a fit that chooses goes by low rank is known when it has chosen.
+        low_rank = False if automatic else self._planned_low_rank(rows, settings)
         if not low_rank:
             X, rows = self._owned(X, rows, given)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self._fit_choice = choice
-        for name in ("X_fit_", "landmarks_"):
+        for name in ("X_fit_", "landmarks_", "choice_"):
             self.__dict__.pop(name, None)
         try:
             # One row is its own mean.
-            model = self._run(_native.fit_kernel_pca, native(rows), settings) if X.shape[0] > 1 else None
+            alone = X.shape[0] == 1 and not automatic
+            model = None if alone else self._run(_native.fit_kernel_pca, native(rows), settings)
             model = model if model is None or means is None else shifted(model, means)
         except _native.NoVarianceError:
+            if automatic:
+                raise
             model = None
+        if automatic:
+            low_rank = self._take_choice(model)
         self._adopt(model, X.dtype, X.shape[0], rows)
         if low_rank:
             self.landmarks_ = from_native(model.samples) if model is not None else None
@@ -267,27 +291,6 @@ class KernelPCA(KernelFit):
         out[:, : scores.shape[1]] = scores
         return out
 
-    def inverse_transform(self, X):
-        """Rows for scores, by the way back that was learned.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        if not self.fit_inverse_transform:
-            raise NotFittedError(
-                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform "
-                "is not available."
-            )
-        check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32], order="C")
-        return self._score_choice().times(X, self.X_transformed_fit_, self.dual_coef_, self._threads())
-
     def certify(self, X=None):
         """Bounds from one exact pass over the kernel matrix of the rows of the fit, whatever the fit was.
 
@@ -324,6 +327,7 @@ class KernelPCA(KernelFit):
         X, rows = self._owned(*self._rows_of_fit(X), X)
         settings = self._settings(self._fit_choice, rows.shape[0])
         settings.update(kernel=self._model.kernel, approximation=None, rank=None, error=None)
+        settings["n_components"] = self._wanted(rows.shape[0])
         model = self._run(self._model.refine, native(rows), settings)
         self._adopt(model, rows.dtype, rows.shape[0], rows)
         self.__dict__.pop("landmarks_", None)

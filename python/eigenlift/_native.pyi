@@ -34,7 +34,7 @@ class MemoryLimitError(MemoryError):
     """The work does not fit into the memory allowed."""
 
 class KernelPcaSettings(TypedDict):
-    n_components: int
+    n_components: int | None  # None: chosen by cross-validation
     kernel: str  # as on the command line, or "precomputed"
     tolerance: float
     seed: int
@@ -47,6 +47,26 @@ class KernelPcaSettings(TypedDict):
     error: float | None  # instead of rank: until this share of the trace is left
     novelty: float | None  # with growing
     column_names: list[str]
+
+class PreimageSettings(TypedDict):
+    method: str  # auto, fixed-point, distance, ridge, gradient
+    penalty: float
+    seed: int
+    single: bool  # rows in float32
+
+class ChoiceSettings(TypedDict):
+    kernels: list[str]  # the word auto alone for the usual ones
+    n_components: int | None
+    most_components: int | None
+    mask: str  # entries, blocks, image
+    mask_shape: list[int]  # length of a block, or height and width of an image
+    seed: int
+    max_rows: int | None
+
+class StudySettings(TypedDict):
+    kernel: str
+    max_rows: int | None
+    seed: int
 
 class PcaSettings(TypedDict):
     n_components: int | None  # None: the rules choose
@@ -137,7 +157,7 @@ class Model:
         """As JSON: iterations, passes, products."""
     @property
     def choice(self) -> str | None:
-        """pca fitted with rules: the table of the rules as JSON."""
+        """As JSON: pca fitted with rules, their table; kpca that has chosen, what and why."""
     @property
     def eigenvalues(self) -> NDArray[np.float64]:
         """nλ, largest first."""
@@ -217,6 +237,60 @@ def load(path: str) -> Model: ...
 def fit_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
 def plan_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int) -> tuple[str, str]:
     """Plan as JSON and as text."""
+
+def invert_kernel_pca(
+    model: Model,
+    scores: NDArray[np.float64],
+    settings: PreimageSettings,
+    threads: int,
+    progress: Progress = None,
+) -> tuple[Dense, dict[str, Any]]:
+    """Rows for scores; distances, starts, trusted, steps, converged, limit, method."""
+
+def denoise_kernel_pca(
+    model: Model, x: Rows, settings: PreimageSettings, threads: int, progress: Progress = None
+) -> tuple[Dense, dict[str, Any]]:
+    """Rows projected and put back, and the same."""
+
+def align_kernel_pca(
+    model: Model, earlier: Model, x: Rows, near_tie: float, threads: int, progress: Progress = None
+) -> tuple[Model, str]:
+    """The model with its axes turned to those of the earlier one, and how as JSON."""
+
+def choose_kernel_pca(
+    x: Rows,
+    classes: NDArray[np.int64] | None,
+    numbers: NDArray[np.float64] | None,
+    settings: ChoiceSettings,
+    threads: int,
+    progress: Progress = None,
+) -> str:
+    """As JSON: by hidden entries, or by what can be learned from the scores when there are classes or numbers."""
+
+def kernel_sensitivity(
+    x: Rows,
+    n_components: int,
+    bandwidths: list[float],
+    settings: StudySettings,
+    threads: int,
+    progress: Progress = None,
+) -> str:
+    """As JSON; no bandwidths stand for a grid around the median."""
+
+def kernel_stability(
+    x: Rows, n_components: int, resamples: int | None, settings: StudySettings, threads: int, progress: Progress = None
+) -> str:
+    """As JSON."""
+
+def kernel_parallel_analysis(
+    x: Rows,
+    permutations: int | None,
+    quantile: float | None,
+    settings: StudySettings,
+    threads: int,
+    progress: Progress = None,
+) -> str:
+    """As JSON."""
 
 def fit_pca(
     x: Rows, weights: NDArray[np.float64] | None, settings: PcaSettings, threads: int, progress: Progress = None

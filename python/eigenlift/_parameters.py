@@ -11,6 +11,13 @@ class InvalidParameterError(ValueError, TypeError):
     """A parameter of an estimator that has the wrong type or a value out of range."""
 
 
+def of_function(name, given):
+    """Parameters of a function, by name, in the form that checks of estimators take."""
+    asked = type(name, (), {})()
+    asked.__dict__.update(given)
+    return asked
+
+
 def refuse(estimator, name, required):
     """Raises the error for parameter `name`, which must be `required`."""
     value = getattr(estimator, name)

@@ -15,7 +15,8 @@ array([[1.        , 0.36787944],
        [0.36787944, 1.2       ]])
 
 Some numbers may also be `"median"` (one over the median of what they multiply, over pairs of rows; for a length the
-median distance) or `"1/d"` (one over the number of columns). They become known when the kernel meets data.
+median distance) or `"1/d"` (one over the number of columns). They become known when the kernel meets data. A bandwidth
+that is `"auto"` is chosen in the fit of a `KernelPCA`, or by `choose_kernel_pca`.
 """
 
 from __future__ import annotations

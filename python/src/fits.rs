@@ -21,7 +21,8 @@ use std::sync::Arc;
 #[derive(FromPyObject, Clone)]
 #[pyo3(from_item_all)]
 pub(crate) struct KernelPcaSettings {
-    n_components: usize,
+    /// `None`: chosen by cross-validation.
+    n_components: Option<usize>,
     kernel: String,
     tolerance: f64,
     seed: u64,
@@ -45,7 +46,9 @@ impl KernelPcaSettings {
             _ => Indefinite::Clip,
         };
         let low_rank = self.low_rank()?;
-        let mut settings = KernelPca::new(self.n_components)
+        let start = KernelPca::new(self.n_components.unwrap_or(1));
+        let start = if self.n_components.is_none() { start.auto_components() } else { start };
+        let mut settings = start
             .kernel(self.kernel.parse().map_err(to_python)?)
             .tolerance(self.tolerance)
             .seed(self.seed)

@@ -1,15 +1,18 @@
 //! The compiled part of the Python package: NumPy arrays in, NumPy arrays out, everything else in the library or in Python.
 
+mod choose;
 mod errors;
 mod fits;
 mod kernels;
 mod manifold;
 mod model;
 mod pools;
+mod preimage;
 mod quality;
 mod rows;
 mod spectral;
 mod stream;
+mod study;
 mod work;
 
 /// The module `eigenlift._native`.
@@ -18,6 +21,8 @@ mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::choose::choose_kernel_pca;
     #[pymodule_export]
     use super::errors::{
         EigenliftError, MemoryLimitError, ModelFileError, NoVarianceError, NotConvergedError,
@@ -34,9 +39,13 @@ mod _native {
     #[pymodule_export]
     use super::model::{Model, load};
     #[pymodule_export]
+    use super::preimage::{denoise_kernel_pca, invert_kernel_pca};
+    #[pymodule_export]
     use super::quality::{examine_isomap, neighborhoods};
     #[pymodule_export]
     use super::spectral::{fit_diffusion, fit_laplacian, fit_lle, plan_diffusion, plan_laplacian, plan_lle};
     #[pymodule_export]
     use super::stream::PcaStream;
+    #[pymodule_export]
+    use super::study::{align_kernel_pca, kernel_parallel_analysis, kernel_sensitivity, kernel_stability};
 }

@@ -47,8 +47,13 @@ impl Model {
     }
 
     /// Another model with the same samples.
-    fn replaced(&self, py: Python<'_>, model: AnyModel) -> Self {
+    pub(crate) fn replaced(&self, py: Python<'_>, model: AnyModel) -> Self {
         Self { model: Arc::new(model), samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) }
+    }
+
+    /// The model itself, for work that goes on beside Python.
+    pub(crate) fn shared(&self) -> Arc<AnyModel> {
+        self.model.clone()
     }
 
     fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
@@ -226,7 +231,10 @@ impl Model {
 
     #[getter]
     fn choice(&self) -> PyResult<Option<String>> {
-        self.pca()?.choice().map(json).transpose()
+        match &*self.model {
+            AnyModel::KernelPca(model) => model.choice().map(json).transpose(),
+            _ => self.pca()?.choice().map(json).transpose(),
+        }
     }
 
     #[getter]
@@ -425,8 +433,9 @@ impl Model {
         threads: usize,
     ) -> PyResult<Py<PyAny>> {
         let (scores, model) = (matrix(&scores)?, self.model.clone());
-        let rows =
-            work::run(py, threads, None, move |engine, _| model.fitted().invert_on(&**engine, &scores))?;
+        let rows = work::run(py, threads, None, move |engine, watch| {
+            model.fitted().invert_on(&**engine, &scores, watch)
+        })?;
         to_array(py, rows)
     }
 

@@ -1,10 +1,12 @@
-"""What all tests share: a check of which package is tested."""
+"""What all tests share: a check of which package is tested, and rows with noise whose truth is known."""
 
 import os
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 
 def pytest_configure():
@@ -17,3 +19,33 @@ def pytest_configure():
     found = Path(eigenlift.__file__).resolve()
     if not found.is_relative_to(installed):
         raise pytest.UsageError(f"eigenlift is {found}; the tests must use the one installed in {installed}")
+
+
+def _curve(random, n_features, place, noise):
+    """800 rows around a curve that lies turned in space: the curve, and the rows."""
+    clean = np.zeros((800, n_features))
+    clean[:, :2] = np.transpose(place(random.random(800)))
+    clean = clean @ np.linalg.qr(random.normal(size=(n_features, n_features)))[0]
+    return clean, clean + noise * random.normal(size=clean.shape)
+
+
+@pytest.fixture(scope="session")
+def noisy_problems():
+    """By name: rows to fit, and 200 others clean and with noise. All are drawn one after the other from one seed."""
+    random = np.random.default_rng(1)
+    digits = load_digits().data / 16
+    digits = digits[random.permutation(len(digits))]
+    fitted, clean = digits[:600], digits[600:800]
+
+    def with_noise(rows):
+        return rows + 0.3 * random.normal(size=rows.shape)
+
+    problems = {"digits clean": (fitted, clean, with_noise(clean))}
+    problems["digits noisy"] = (with_noise(fitted), clean, with_noise(clean))
+    for name, n_features, place, noise in (
+        ("circle", 10, lambda t: (np.cos(2 * np.pi * t), np.sin(2 * np.pi * t)), 0.2),
+        ("sine", 20, lambda t: (4 * t - 2, np.sin(10 * t - 5)), 0.15),
+    ):
+        clean, rows = _curve(random, n_features, place, noise)
+        problems[name] = (rows[:600], clean[600:], rows[600:])
+    return problems

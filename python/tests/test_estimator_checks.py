@@ -74,7 +74,8 @@ class DiffusionMapByAnotherName(DiffusionMap):
         *(KernelPCA(n_components=2, kernel=kernel) for kernel in KERNELS),
         *(KernelPCA(n_components=2, kernel="rbf", eigen_solver=solver, random_state=0) for solver in EIGEN_SOLVERS),
         *(KernelPCA(n_components=2, kernel="rbf", rank=5, approximation=word, random_state=0) for word in LOW_RANK),
-        KernelPCAByAnotherName(n_components=2, kernel="rbf"),
+        KernelPCA(n_components=2, kernel="rbf", preimage="auto"),
+        KernelPCAByAnotherName(n_components=2, kernel="rbf", preimage="gradient"),
     ]
 )
 def test_kernel_pca(estimator, check):

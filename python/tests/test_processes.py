@@ -87,9 +87,11 @@ def test_a_fork_after_a_fit():
     run(
         FITS
         + """
+denoised = fitted[1].denoise(new)
 child = os.fork()
 if child == 0:
     try:
+        same(fitted[1].denoise(new), denoised)
         in_the_child()
     except BaseException:
         import traceback
@@ -304,6 +306,30 @@ interrupted(lambda: eigenlift.isomap_doctor(X))
 fitted = Isomap(n_neighbors=5).fit(X[:1000])
 interrupted(lambda: [fitted.transform(X) for _ in range(50)])
 assert Isomap().fit_transform(cloud(100)).shape == (100, 2)
+""",
+        limit=100,
+    )
+
+
+@posix
+def test_ctrl_c_on_the_way_back_and_in_a_choice():
+    run(
+        INTERRUPTED
+        + """
+X = cloud(20_000, 50)
+fitted = KernelPCA(50, kernel="rbf(gamma=median)").fit(X[:1000])
+interrupted(lambda: fitted.denoise(X))
+scores = fitted.transform(X)
+fitted.set_params(preimage="gradient")
+interrupted(lambda: fitted.inverse_transform(scores))
+chooses = KernelPCA("auto", kernel="rbf(gamma=auto)")
+interrupted(lambda: chooses.fit(X))
+assert not hasattr(chooses, "choice_")
+interrupted(lambda: eigenlift.choose_kernel_pca(X, max_rows=3000))
+interrupted(lambda: eigenlift.kernel_sensitivity(X, max_rows=3000))
+interrupted(lambda: eigenlift.kernel_stability(X, max_rows=4000, resamples=100))
+interrupted(lambda: eigenlift.kernel_parallel_analysis(X, max_rows=1000, permutations=500), after=1)
+assert fitted.denoise(X[:5]).shape == (5, 50)
 """,
         limit=100,
     )

@@ -50,6 +50,19 @@ def coordinates(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
     ]
 
 
+def denoised(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
+    choice: eigenlift.KernelChoice = eigenlift.choose_kernel_pca(
+        rows, kernel=["linear", kernels.Matern()], mask=("blocks", 2)
+    )
+    kpca: KernelPCA = choice.estimator(preimage="auto", penalty=0.1).fit(rows)
+    clean, info = kpca.denoise(rows, return_info=True)
+    alone: NDArray[np.floating] = kpca.inverse_transform(kpca.transform(rows))
+    share: float = float(info.trusted.mean()) + info.n_untrusted
+    print(eigenlift.kernel_sensitivity(rows, bandwidths=[0.1, 1.0]), eigenlift.kernel_stability(rows, 3, resamples=5))
+    print(eigenlift.kernel_parallel_analysis(rows, permutations=5), kpca.align(kpca, rows).sentence)
+    return [clean * share, alone]
+
+
 def words(path: str) -> tuple[str, float]:
     model = eigenlift.load(path)
     return str(model.plan_), model.certificate_.worst_residual
