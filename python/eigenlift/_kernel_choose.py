@@ -162,6 +162,7 @@ def choose_kernel_pca(
     most_components=None,
     mask="entries",
     task=None,
+    scorer="best",
     max_rows=None,
     random_state=None,
     n_jobs=None,
@@ -194,6 +195,8 @@ def choose_kernel_pca(
         after another. As large as errors reach from column to column.
     task : {"classification", "regression"}, default=None
         What y is for; None takes numbers that are not whole for regression.
+    scorer : {"best", "knn", "ridge"}, default="best"
+        What learns y from the scores: nearest neighbours, ridge regression, or the better of both.
     max_rows : int, default=None
         Looks at so many rows at most; None stands for 600.
     random_state : int, RandomState instance or None, default=None
@@ -228,6 +231,7 @@ def choose_kernel_pca(
     parameters.integer(asked, "most_components", 1, none=True)
     parameters.integer(asked, "max_rows", 1, none=True)
     parameters.choice(asked, "task", {"classification", "regression"}, none=True)
+    parameters.choice(asked, "scorer", {"best", "knn", "ridge"})
     word, shape = _mask(asked)
     kernels = _kernels(asked)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name="X")
@@ -238,6 +242,7 @@ def choose_kernel_pca(
         "most_components": None if most_components is None else int(most_components),
         "mask": word,
         "mask_shape": shape,
+        "scorer": scorer,
         "seed": seed_of(random_state),
         "max_rows": None if max_rows is None else int(max_rows),
     }

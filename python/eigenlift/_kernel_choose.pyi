@@ -23,6 +23,7 @@ def choose_kernel_pca(
     most_components: int | None = None,
     mask: str | tuple[str, int] | tuple[str, tuple[int, int]] = "entries",
     task: str | None = None,
+    scorer: str = "best",
     max_rows: int | None = None,
     random_state: _RandomState = None,
     n_jobs: int | None = None,

@@ -60,6 +60,7 @@ class ChoiceSettings(TypedDict):
     most_components: int | None
     mask: str  # entries, blocks, image
     mask_shape: list[int]  # length of a block, or height and width of an image
+    scorer: str
     seed: int
     max_rows: int | None
 
@@ -245,7 +246,7 @@ def invert_kernel_pca(
     threads: int,
     progress: Progress = None,
 ) -> tuple[Dense, dict[str, Any]]:
-    """Rows for scores; distances, starts, trusted, steps, converged, limit, method."""
+    """Rows for scores; distances, deviations, starts, trusted, steps, converged, limit, method."""
 
 def denoise_kernel_pca(
     model: Model, x: Rows, settings: PreimageSettings, threads: int, progress: Progress = None

@@ -22,8 +22,8 @@ class PreimageInfo(Account):
     """What is known about pre-images, one entry for each row; `print` gives it in words.
 
     `distances` holds ‖φ(x̂) − P‖, how far the image of a row x̂ is from the point P of feature space that the scores stand for;
-    `trusted` is False where no trustworthy row was found: the distance is above `limit`, the search did not end, or the images
-    lie on opposite sides. `starts` says from where each row was looked for, `steps` how many steps that took, `converged` whether
+    `deviations` how far it is from the ray through P, whatever the length of P. `trusted` is False where no trustworthy row was
+    found: the deviation is above `limit`, the search did not end, or the images lie on opposite sides. `starts` says from where each row was looked for, `steps` how many steps that took, `converged` whether
     it ended by itself, and `method` how it was done.
     """
 
@@ -36,8 +36,8 @@ class PreimageInfo(Account):
         known = self._values
         names, counts = np.unique(known["starts"], return_counts=True)
         return (
-            f"{len(known['trusted'])} rows by {known['method']}: {self.n_untrusted} not to be trusted (limit of the distance in "
-            f"feature space {known['limit']:.4g}, largest {max(known['distances'], default=0.0):.4g}); looked for from "
+            f"{len(known['trusted'])} rows by {known['method']}: {self.n_untrusted} not to be trusted (limit of the deviation in "
+            f"feature space {known['limit']:.4g}, largest {max(known['deviations'], default=0.0):.4g}); looked for from "
             + ", ".join(f"{name} ({count})" for name, count in zip(names, counts))
         )
 
@@ -165,7 +165,7 @@ class WayBack:
         if info.n_untrusted:
             warnings.warn(
                 f"{info.n_untrusted} of {len(rows)} rows have no trustworthy pre-image: nothing was found whose image is closer "
-                f"than {info.limit:.3g} to the point asked for, or the search did not end. return_info=True says which. Rows "
+                f"than {info.limit:.3g} to the direction asked for, or the search did not end. return_info=True says which. Rows "
                 "unlike those of the fit, too few components or too narrow a kernel are the usual causes.",
                 EigenliftWarning,
                 stacklevel=3,

@@ -4,7 +4,7 @@ use crate::errors::{EigenliftError, to_python};
 use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, Labels, Mask};
+use eigenlift::methods::kernel_choice::{ChooseKernelPca, Labels, Mask, Scorer};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -20,6 +20,8 @@ pub(crate) struct ChoiceSettings {
     mask: String,
     /// The length of a block, or height and width of an image.
     mask_shape: Vec<usize>,
+    /// best, knn or ridge.
+    scorer: String,
     seed: u64,
     max_rows: Option<usize>,
 }
@@ -38,7 +40,12 @@ impl ChoiceSettings {
         if let Some(rows) = self.max_rows {
             choice = choice.max_rows(rows);
         }
-        Ok(choice.components(self.n_components).mask(self.mask()?).seed(self.seed))
+        let scorer = match self.scorer.as_str() {
+            "knn" => Scorer::Neighbors,
+            "ridge" => Scorer::Ridge,
+            _ => Scorer::Best,
+        };
+        Ok(choice.components(self.n_components).mask(self.mask()?).scorer(scorer).seed(self.seed))
     }
 
     fn mask(&self) -> PyResult<Mask> {

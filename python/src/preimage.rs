@@ -82,6 +82,7 @@ fn told(py: Python<'_>, found: Preimages, single: bool) -> PyResult<(Py<PyAny>, 
     let info = PyDict::new(py);
     let starts: Vec<String> = found.starts.iter().map(ToString::to_string).collect();
     info.set_item("distances", found.distances.into_pyarray(py))?;
+    info.set_item("deviations", found.deviations.into_pyarray(py))?;
     info.set_item("starts", starts)?;
     info.set_item("trusted", found.trusted.into_pyarray(py))?;
     info.set_item(

@@ -102,6 +102,8 @@ def test_labels():
     numbers = choose_kernel_pca(IRIS.data[:, :3], IRIS.data[:, 3], **FEW)
     assert numbers.criterion.startswith("R2") and numbers.points[numbers.chosen]["error"] < 0.2
     assert choose_kernel_pca(IRIS.data, IRIS.target, task="regression", **FEW).criterion.startswith("R2")
+    for scorer in ("knn", "ridge"):
+        assert choose_kernel_pca(IRIS.data, names, scorer=scorer, **FEW).criterion == f"accuracy {scorer}"
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         choose_kernel_pca(IRIS.data, names[:-1])
     with pytest.raises(EigenliftError, match="all the same"):
@@ -115,6 +117,7 @@ def test_what_is_refused():
         "most_components": 1.5,
         "max_rows": -1,
         "task": "both",
+        "scorer": "lda",
         "kernel": 3,
         "progress": 1,
     }.items():

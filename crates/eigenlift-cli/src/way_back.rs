@@ -118,6 +118,8 @@ pub(crate) struct Tally {
     /// Counted from 1.
     first_untrusted: Option<usize>,
     largest: f64,
+    /// The largest deviation.
+    off: f64,
     sum: f64,
     steps: usize,
     most_steps: usize,
@@ -134,6 +136,7 @@ impl Tally {
             unfinished: 0,
             first_untrusted: None,
             largest: 0.0,
+            off: 0.0,
             sum: 0.0,
             steps: 0,
             most_steps: 0,
@@ -154,6 +157,7 @@ impl Tally {
             self.steps += steps;
             self.most_steps = self.most_steps.max(*steps);
         }
+        self.off = found.deviations.iter().copied().fold(self.off, f64::max);
         for start in &found.starts {
             *self.starts.entry(start.to_string()).or_default() += 1;
         }
@@ -173,6 +177,7 @@ impl Tally {
             "limit": self.limit,
             "mean_distance": self.mean(self.sum),
             "largest_distance": self.largest,
+            "largest_deviation": self.off,
             "starts": self.starts,
             "mean_steps": self.mean(self.steps as f64),
             "most_steps": self.most_steps,
@@ -189,8 +194,8 @@ impl Tally {
             many => format!(", or its search came to no end ({many} rows)"),
         };
         Some(format!(
-            "{} of {} {} not to be trusted, the first is row {first}: in feature space the best row found lies farther than {} from \
-             the point that its scores stand for{unfinished}. Take it for a guess; --trust marks such rows",
+            "{} of {} {} not to be trusted, the first is row {first}: in feature space the best row found lies off the direction \
+             of the point that its scores stand for by more than {}{unfinished}. Take it for a guess; --trust marks such rows",
             self.untrusted,
             counted(self.rows, "row"),
             if self.untrusted == 1 { "is" } else { "are" },
@@ -207,11 +212,12 @@ impl Tally {
             String::new()
         };
         words.say(format_args!(
-            "way back: by {}; distance in feature space {} on average, {} at most, trusted up to {}: {} of {}; \
+            "way back: by {}; distance in feature space {} on average, {} at most; off in direction by {} at most, trusted up to {}: {} of {}; \
              started from {}{searched}",
             self.method,
             short(self.mean(self.sum)),
             short(self.largest),
+            short(self.off),
             short(self.limit),
             self.rows - self.untrusted,
             counted(self.rows, "row"),

@@ -63,8 +63,9 @@ pub fn denoising(seed: u64) -> [Denoising; 4] {
             let (a, b) = at(random.uniform());
             (flat[(i, 0)], flat[(i, 1)]) = (a, b);
         }
-        let clean =
-            Matrix::from_fn(TRAIN + TEST, d, |i, j| flat[(i, 0)] * turn[(0, j)] + flat[(i, 1)] * turn[(1, j)]);
+        let clean = Matrix::from_fn(TRAIN + TEST, d, |i, j| {
+            flat[(i, 0)] * turn[(0, j)] + flat[(i, 1)] * turn[(1, j)]
+        });
         let noisy = noisy(&clean, scale, stream + 1);
         let part = |x: &Matrix<f64>, from: usize, n: usize| Matrix::from_fn(n, d, |i, j| x[(from + i, j)]);
         Denoising {

@@ -266,6 +266,8 @@ fn a_header_is_read_without_the_arrays() {
         "coefficients",
         "eigenvalues",
         "intervals",
+        "mean",
+        "mean_square",
         "offset",
         "residuals",
         "rounding",

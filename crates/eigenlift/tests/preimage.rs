@@ -97,7 +97,8 @@ fn distances_are_those_in_feature_space() {
         let found = denoise(&model, PreimageMethod::Auto, &x);
         let images = map.apply((&found.rows).into());
         for i in 0..x.n_rows() {
-            let apart = images.row(i).iter().zip(points.row(i)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let apart =
+                images.row(i).iter().zip(points.row(i)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             assert!((apart - found.distances[i]).abs() < 1e-6, "{apart} {}", found.distances[i]);
             let before = features.row(i).iter().zip(points.row(i)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
             assert!(found.distances[i] <= before.sqrt() + 1e-9, "it only goes downhill");
@@ -116,7 +117,13 @@ fn all_landmarks_give_the_exact_way_back() {
         .fit(x.clone())
         .unwrap();
     let (a, b) = (denoise(&exact, PreimageMethod::Auto, &noisy), denoise(&low, PreimageMethod::Auto, &noisy));
-    assert!(difference(&a.rows, &b.rows) < 1e-4, "{} {:?} {:?}", difference(&a.rows, &b.rows), a.steps, b.steps);
+    assert!(
+        difference(&a.rows, &b.rows) < 1e-4,
+        "{} {:?} {:?}",
+        difference(&a.rows, &b.rows),
+        a.steps,
+        b.steps
+    );
     assert!(a.distances.iter().zip(&b.distances).all(|(a, b)| (a - b).abs() < 1e-4));
     let few = KernelPca::new(6)
         .kernel("rbf(gamma=1)".parse().unwrap())

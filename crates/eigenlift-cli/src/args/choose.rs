@@ -47,8 +47,8 @@ pub(crate) struct GridArgs {
     /// Rows looked at; of more a sample is drawn. 600 when not given
     #[arg(long, value_name = "N", value_parser = values::at_least_one)]
     pub(crate) rows: Option<usize>,
-    /// With --target: what decides. best is the better of nearest neighbours and ridge regression, learning the labels
-    /// from the scores; none keeps the labels out and hides entries. When not given: best
+    /// With --target: what learns the labels from the scores: knn, nearest neighbours; ridge, ridge regression; best, the
+    /// better of both; none keeps the labels out and hides entries. When not given: best
     #[arg(long, value_name = "HOW", requires = "target")]
     pub(crate) scorer: Option<ScorerChoice>,
 }
@@ -71,5 +71,7 @@ pub(crate) struct StudyArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScorerChoice {
     Best,
+    Knn,
+    Ridge,
     None,
 }

@@ -15,7 +15,7 @@ use crate::values::{ComponentChoice, PlotKind};
 use crate::words::{Words, timed};
 use eigenlift::data::{AnySamples, RowSource};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Labels};
+use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Labels, Scorer};
 use eigenlift::progress::Watch;
 use eigenlift_io::Target;
 use serde::Serialize;
@@ -167,7 +167,13 @@ fn settings(args: &ChooseKpcaArgs, watch: &Watch) -> ChooseKernelPca {
     if let Some(rows) = grid.rows {
         settings = settings.max_rows(rows);
     }
+    let scorer = match grid.scorer {
+        Some(ScorerChoice::Knn) => Scorer::Neighbors,
+        Some(ScorerChoice::Ridge) => Scorer::Ridge,
+        Some(ScorerChoice::Best | ScorerChoice::None) | None => Scorer::Best,
+    };
     settings
+        .scorer(scorer)
         .mask(grid.mask.0)
         .seed(args.machine.seed)
         .threads(args.machine.threads.into())

@@ -227,8 +227,7 @@ mod tests {
         let mut found = Matrix::zeros(2, 3);
         kernel.pull_back(y.view(), x.view(), weights.view(), &mut found, &mut work);
         for j in 0..2 {
-            let value =
-                |y: &[f64]| (0..5).map(|i| weights[(j, i)] * kernel.pair(y, x.row(i))).sum::<f64>();
+            let value = |y: &[f64]| (0..5).map(|i| weights[(j, i)] * kernel.pair(y, x.row(i))).sum::<f64>();
             let slow = differences(y.row(j), value);
             let diagonal = differences(y.row(j), |y| kernel.pair(y, y));
             let own = kernel.diagonal_gradient(y.row(j), &mut work);

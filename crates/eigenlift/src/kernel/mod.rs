@@ -18,8 +18,8 @@ pub use feature_map::PolynomialMap;
 pub use formula::Formula;
 pub(crate) use gradient::{differences, formula_slopes};
 pub(crate) use profile::DistanceProfile;
-pub(crate) use tile::squared_distances;
 pub use spec::{KernelSpec, MaternNu, Param, ParamRole, Width};
+pub(crate) use tile::squared_distances;
 pub use tile::{KernelFunction, Workspace};
 
 use crate::data::{AnyPoints, Points};

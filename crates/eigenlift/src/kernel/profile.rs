@@ -74,9 +74,7 @@ impl DistanceProfile {
                 let r = s.sqrt().max(1e-6 / gamma);
                 gamma / (2.0 * r) * (-gamma * r).exp()
             }
-            Self::Matern3 { length } => {
-                1.5 / (length * length) * (-(3.0 * s).sqrt() / length).exp()
-            }
+            Self::Matern3 { length } => 1.5 / (length * length) * (-(3.0 * s).sqrt() / length).exp(),
             Self::Matern5 { length } => {
                 let r = (5.0 * s).sqrt() / length;
                 5.0 / (6.0 * length * length) * (1.0 + r) * (-r).exp()

@@ -150,8 +150,7 @@ impl FourierMap {
     pub(super) fn pull_back(&self, phi: &[f64], v: &[f64]) -> Vec<f64> {
         let m = self.frequencies.n_cols();
         let ((cosines, sines), (v_cos, v_sin)) = (phi.split_at(m), v.split_at(m));
-        let turned: Vec<f64> =
-            (0..m).map(|i| v_sin[i] * cosines[i] - v_cos[i] * sines[i]).collect();
+        let turned: Vec<f64> = (0..m).map(|i| v_sin[i] * cosines[i] - v_cos[i] * sines[i]).collect();
         let along = |c: usize| self.frequencies.row(c).iter().zip(&turned).map(|(w, t)| w * t).sum();
         (0..self.frequencies.n_rows()).map(along).collect()
     }

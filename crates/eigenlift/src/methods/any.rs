@@ -155,12 +155,7 @@ macro_rules! linear {
                 self.transform_on(engine, x, watch)
             }
 
-            fn invert_on(
-                &self,
-                engine: &dyn Engine,
-                scores: &Matrix<f64>,
-                _: &Watch,
-            ) -> Result<Matrix<f64>> {
+            fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>, _: &Watch) -> Result<Matrix<f64>> {
                 self.inverse_on(engine, scores)
             }
 

@@ -10,7 +10,8 @@ use crate::kernel::{Kernel, KernelSpec};
 use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::model::{
-    Array, FeatureMean, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown, write,
+    Array, FeatureMean, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown,
+    write,
 };
 use crate::real::Real;
 use serde::{Deserialize, Serialize};
@@ -39,17 +40,8 @@ const ROUNDING: &str = "rounding";
 const MEAN: &str = "mean";
 const MEAN_SQUARE: &str = "mean_square";
 /// Arrays that models of every route have; those of earlier versions have no mean.
-const ALWAYS: [&str; 9] = [
-    CENTERED_TRACE,
-    COEFFICIENTS,
-    EIGENVALUES,
-    INTERVALS,
-    MEAN,
-    MEAN_SQUARE,
-    OFFSET,
-    RESIDUALS,
-    ROUNDING,
-];
+const ALWAYS: [&str; 9] =
+    [CENTERED_TRACE, COEFFICIENTS, EIGENVALUES, INTERVALS, MEAN, MEAN_SQUARE, OFFSET, RESIDUALS, ROUNDING];
 
 /// What the header says of a kernel PCA.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -239,13 +231,6 @@ fn read_mean(file: &mut ModelReader<'_>, header: &Header, record: &Record) -> Re
         return Ok(None);
     }
     let square = file.numbers::<f64>(MEAN_SQUARE, &[1])?.first().copied().unwrap_or(f64::NAN);
-    if square < 0.0 {
-        return Err(Error::model(
-            format!("mean_square is {square}"),
-            "a squared length is not negative",
-            SAVE_AGAIN,
-        ));
-    }
     let over = if record.plan.route == Route::Dual { 0 } else { lift_rows(header, record) };
     let coefficients = file.numbers(MEAN, &[over])?;
     Ok(Some(FeatureMean { coefficients: (over > 0).then_some(coefficients), square }))

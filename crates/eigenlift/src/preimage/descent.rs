@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// A denominator below this share of the sum of magnitudes is not divided by, (K52).
 const SAFE_SHARE: f64 = 0.05;
 /// A step is halved at most so often.
-const MOST_HALVINGS: usize = 12;
+const MOST_HALVINGS: usize = 40;
 /// Value that may be lost to rounding.
 const SLACK: f64 = 1e-14;
 /// Share of the expected fall that a gradient step must keep.
@@ -122,7 +122,14 @@ impl Search {
     }
 
     /// Takes the step to the trial or shortens it; false when the search is over.
-    fn answer(&mut self, y: &mut [f64], value: f64, gradient: &[f64], curvature: Option<(f64, f64)>, how: &How<'_>) -> bool {
+    fn answer(
+        &mut self,
+        y: &mut [f64],
+        value: f64,
+        gradient: &[f64],
+        curvature: Option<(f64, f64)>,
+        how: &How<'_>,
+    ) -> bool {
         let expected = match self.fixed(how) {
             Some(_) => 0.0,
             None => ENOUGH * self.share * dot(&self.direction, &self.gradient),
@@ -144,12 +151,9 @@ impl Search {
         }
         self.share *= 0.5;
         self.halvings += 1;
-        if self.halvings <= MOST_HALVINGS && longest > how.smallest * 1e-3 {
-            return true;
-        }
-        // Nothing lower lies that way: rounding stands at the end of a search, and far from it something else.
-        self.converged = self.direction.iter().all(|d| d.abs() <= 1e3 * how.smallest);
-        false
+        // Nothing lower lies that way, down to the smallest step that counts.
+        self.converged = longest <= how.smallest;
+        !self.converged && self.halvings <= MOST_HALVINGS
     }
 }
 

@@ -32,8 +32,7 @@ pub(super) fn row_by_distances(
         })
         .collect();
     let (m, d) = (near.n_rows(), near.n_cols());
-    let mean: Vec<f64> =
-        (0..d).map(|c| (0..m).map(|i| near[(i, c)]).sum::<f64>() / m as f64).collect();
+    let mean: Vec<f64> = (0..d).map(|c| (0..m).map(|i| near[(i, c)]).sum::<f64>() / m as f64).collect();
     let centred = Matrix::from_fn(d, m, |c, i| near[(i, c)] - mean[c]);
     let gram = inner(centred.view(), centred.view());
     let target: Vec<f64> = (0..m).map(|i| 0.5 * (gram[(i, i)] - squares[i])).collect();

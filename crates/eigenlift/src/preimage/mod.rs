@@ -7,10 +7,6 @@ mod ridge;
 mod target;
 mod way_back;
 
-#[allow(unused_imports)]
-pub(crate) use descent::{Descended, How, descend};
-#[allow(unused_imports)]
-pub(crate) use target::Target;
 pub(crate) use way_back::{Subspace, WayBack};
 
 use crate::error::{Error, Result};
@@ -181,9 +177,14 @@ impl Preimage {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let wrong = |found: String, required: &str, action: &str| Err(Error::setting(found, required, action));
+        let wrong =
+            |found: String, required: &str, action: &str| Err(Error::setting(found, required, action));
         if !(self.penalty >= 0.0 && self.penalty.is_finite()) {
-            return wrong(format!("a penalty of {}", self.penalty), "it must not be negative", "0 is none, 0.1 gentle");
+            return wrong(
+                format!("a penalty of {}", self.penalty),
+                "it must not be negative",
+                "0 is none, 0.1 gentle",
+            );
         }
         if self.neighbors < 2 {
             return wrong(format!("{} neighbours", self.neighbors), "at least 2 are needed", "10 is usual");
@@ -214,6 +215,9 @@ pub struct Preimages {
     pub rows: Matrix<f64>,
     /// ‖φ(x̂) − P‖ in feature space; for random features in theirs.
     pub distances: Vec<f64>,
+    /// The distance of φ(x̂) from the ray through P, which the length of P does not enter: a row with noise that no sample has
+    /// leads to a short P, and may still have a good pre-image.
+    pub deviations: Vec<f64>,
     /// From where each was looked for.
     pub starts: Vec<Start>,
     /// False where no trustworthy pre-image was found: see [`Preimages::limit`].
@@ -222,8 +226,8 @@ pub struct Preimages {
     pub steps: Vec<usize>,
     /// Whether each search ended before its steps were used up.
     pub converged: Vec<bool>,
-    /// The distance up to which a pre-image is trusted, (K51): √(2·(mean squared distance of samples from the subspace) + 1 %
-    /// of the variance). It must also have met the tolerance, and lie on P's side: ⟨φ(x̂), P⟩ > 0.
+    /// The deviation up to which a pre-image is trusted, (K51): twice what nine in ten and more of the samples have. It must
+    /// also have met the tolerance, and lie on P's side: ⟨φ(x̂), P⟩ > 0.
     pub limit: f64,
     /// The method that was used.
     pub method: PreimageMethod,

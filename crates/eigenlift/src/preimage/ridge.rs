@@ -41,8 +41,7 @@ impl Features {
     }
 
     fn of(&self, scores: &Matrix<f64>) -> Matrix<f64> {
-        let values =
-            self.kernel.matrix(Points::Dense(scores.view()), Points::Dense(self.centres.view()));
+        let values = self.kernel.matrix(Points::Dense(scores.view()), Points::Dense(self.centres.view()));
         let mut out = Matrix::zeros(scores.n_rows(), self.map.n_cols());
         combine(out.view_mut(), Onto::Replace, 1.0, values.view(), self.map.view());
         out
@@ -78,8 +77,7 @@ impl Ridge {
         let row_means = column_means(x.view());
         let shift: Vec<f64> = row_means.iter().map(|m| -m).collect();
         shift_columns(x.view_mut(), &shift);
-        let centres: Matrix<f64> =
-            z.gather(&stream.rows(rows.len(), MOST_CENTRES)).points().to_dense();
+        let centres: Matrix<f64> = z.gather(&stream.rows(rows.len(), MOST_CENTRES)).points().to_dense();
         let base = Kernel::resolve(&KernelSpec::default(), z.points().into(), seed)?;
         let rate = match &base {
             KernelSpec::Rbf(width) => gaussian_rate(*width)?,

@@ -105,12 +105,7 @@ fn by_distance(
         let block = DenseBlock::of(samples, range.clone());
         let x = block.view();
         space.tile.reshape(a, m);
-        kernel.tile(
-            Points::Dense(y.view()),
-            Points::Dense(x),
-            space.tile.as_mut_slice(),
-            &mut space.kernel,
-        );
+        kernel.tile(Points::Dense(y.view()), Points::Dense(x), space.tile.as_mut_slice(), &mut space.kernel);
         let rbf = if let DistanceProfile::Rbf { gamma } = profile { Some(4.0 * gamma) } else { None };
         if rbf.is_none() {
             space.squares.reshape(a, m);
@@ -170,12 +165,7 @@ fn by_kernel(
         let block = DenseBlock::of(samples, range.clone());
         let x = block.view();
         space.tile.reshape(a, m);
-        kernel.tile(
-            Points::Dense(y.view()),
-            Points::Dense(x),
-            space.tile.as_mut_slice(),
-            &mut space.kernel,
-        );
+        kernel.tile(Points::Dense(y.view()), Points::Dense(x), space.tile.as_mut_slice(), &mut space.kernel);
         for j in 0..a {
             let c = &points.row(which[j])[range.clone()];
             values[j] -= 2.0 * space.tile.row(j).iter().zip(c).map(|(k, c)| k * c).sum::<f64>();

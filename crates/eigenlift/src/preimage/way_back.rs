@@ -24,8 +24,12 @@ const MOST_TOGETHER: usize = 64;
 const MOST_NUMBERS: usize = 1 << 19;
 /// A row whose image has less than this share of the inner product that its neighbours have is no start.
 const FAINT: f64 = 0.01;
-/// Share of the variance that a distance may be off where samples lie in the subspace themselves.
+/// Share of the variance that a squared deviation may always have.
 const ALLOWED_SHARE: f64 = 0.01;
+/// Samples whose deviations the limit goes by at most.
+const TRIED_SAMPLES: usize = 64;
+/// The share of them that stays below half of the limit.
+const USUAL_SHARE: f64 = 0.95;
 /// Samples that the spread is taken from at most.
 const SPREAD_ROWS: usize = 1000;
 
@@ -117,13 +121,37 @@ impl<'a> WayBack<'a> {
         }
         let mut ridge = None;
         if method == PreimageMethod::Ridge {
-            let anchors = anchors.as_ref().ok_or_else(|| no_rows("the ridge learns from rows and their scores"))?;
+            let anchors =
+                anchors.as_ref().ok_or_else(|| no_rows("the ridge learns from rows and their scores"))?;
             let mut result = Ok(None);
             engine.run(&mut || result = Ridge::fit(anchors, settings.seed, watch).map(Some));
             ridge = result?;
         }
-        let limit = (2.0 * subspace.lost + ALLOWED_SHARE * subspace.variance).sqrt();
-        Ok(Self { settings: *settings, method, subspace, target, anchors, ridge, spread, limit })
+        let mut ready =
+            Self { settings: *settings, method, subspace, target, anchors, ridge, spread, limit: 0.0 };
+        ready.limit = ready.usual_limit(engine, watch)?;
+        Ok(ready)
+    }
+
+    /// Twice the deviation that pre-images of most samples have, and never so much that everything would be trusted, (K51).
+    fn usual_limit(&self, engine: &dyn Engine, watch: &Watch) -> Result<f64> {
+        let Subspace { mean, variance, lost, .. } = self.subspace;
+        let usual = match &self.anchors {
+            Some(anchors) => {
+                let n = anchors.samples.n_rows();
+                let step = n.div_ceil(TRIED_SAMPLES).max(1);
+                let which: Vec<u32> = (0..n).step_by(step).map(|i| i as u32).collect();
+                let found = self.denoise(engine, (&anchors.rows(&which)).into(), &watch.silent())?;
+                let mut deviations = found.deviations;
+                deviations.sort_unstable_by(f64::total_cmp);
+                let place = (USUAL_SHARE * deviations.len() as f64) as usize;
+                let high = deviations.get(place.min(deviations.len().saturating_sub(1)));
+                4.0 * high.map_or(0.0, |d| d * d)
+            }
+            None => 2.0 * lost,
+        };
+        let most = 0.5 * (variance + mean.square + lost);
+        Ok((usual + ALLOWED_SHARE * variance).min(most).sqrt())
     }
 
     /// Rows for scores.
@@ -206,6 +234,7 @@ impl<'a> WayBack<'a> {
         let mut all = Preimages {
             rows: Matrix::zeros(0, d),
             distances: Vec::new(),
+            deviations: Vec::new(),
             starts: Vec::new(),
             trusted: Vec::new(),
             steps: Vec::new(),
@@ -217,6 +246,7 @@ impl<'a> WayBack<'a> {
         for piece in pieces {
             rows.extend(piece.rows.into_vec());
             all.distances.extend(piece.distances);
+            all.deviations.extend(piece.deviations);
             all.starts.extend(piece.starts);
             all.trusted.extend(piece.trusted);
             all.steps.extend(piece.steps);
@@ -233,13 +263,21 @@ impl<'a> WayBack<'a> {
         let n = asked.scores.n_rows();
         let distances: Vec<f64> =
             (0..n).map(|j| (found.values[j] + batch.squares[j]).max(0.0).sqrt()).collect();
-        // J = k(y,y) − 2⟨φ(y), P⟩, and k(y,y) ≥ 0: below 0 the images lie on one side.
         let own = self.own_values(&found.rows)?;
-        let trusted = (0..n)
-            .map(|j| found.converged[j] && distances[j] <= self.limit && found.values[j] < own[j])
+        // J = k(y,y) − 2⟨φ(y), P⟩.
+        let along = |j: usize| 0.5 * (own[j] - found.values[j]);
+        let deviations: Vec<f64> = (0..n)
+            .map(|j| {
+                let square = batch.squares[j];
+                let off_ray = own[j] - if square > 0.0 { along(j) * along(j) / square } else { 0.0 };
+                off_ray.max(0.0).sqrt().min(distances[j])
+            })
             .collect();
+        let trusted =
+            (0..n).map(|j| found.converged[j] && deviations[j] <= self.limit && along(j) >= 0.0).collect();
         Ok(Preimages {
             distances,
+            deviations,
             trusted,
             starts: batch.from,
             steps: found.steps,
@@ -274,9 +312,7 @@ impl<'a> WayBack<'a> {
             })
             .collect();
         let (starts, from) = match (self.method, &self.ridge) {
-            (PreimageMethod::Ridge, Some(ridge)) => {
-                (ridge.rows(scores), vec![Start::Ridge; scores.n_rows()])
-            }
+            (PreimageMethod::Ridge, Some(ridge)) => (ridge.rows(scores), vec![Start::Ridge; scores.n_rows()]),
             _ => self.starts(asked, (&points, &squares), watch)?,
         };
         Ok(Batch { points, squares, starts, from })
@@ -323,7 +359,8 @@ impl<'a> WayBack<'a> {
                 for j in 0..n {
                     watch.check()?;
                     let point = (points.row(j), squares[j]);
-                    let row = row_by_distances((kernel, factor, profile), anchors, near.row(first + j).0, point)?;
+                    let row =
+                        row_by_distances((kernel, factor, profile), anchors, near.row(first + j).0, point)?;
                     rows.view_mut().row_mut(j).copy_from_slice(&row);
                 }
                 Some(rows)

@@ -126,7 +126,11 @@ impl Arguments {
     fn no_value(&self, name: &str, found: String) -> Error {
         bad(
             format!("{name} of {} is {found}", self.kernel),
-            if Self::from_data(name) { "it must be a number, median, auto or 1/d" } else { "it must be a number" },
+            if Self::from_data(name) {
+                "it must be a number, median, auto or 1/d"
+            } else {
+                "it must be a number"
+            },
             format!("Write {name}=1, for example."),
         )
     }

@@ -137,7 +137,7 @@ impl Filler<'_> {
         let (m, n) = (y.n_rows(), self.training.n_rows());
         let mut pulls = Matrix::zeros(m, n);
         let mut keep = vec![0.0; m];
-        for i in 0..m {
+        for (i, keep) in keep.iter_mut().enumerate() {
             let mut view = pulls.view_mut();
             let row = view.row_mut(i);
             match &at.squares {
@@ -150,7 +150,7 @@ impl Filler<'_> {
             let safe = if sum > SAFE_SHARE * size { sum } else { size };
             let scale = if safe > 0.0 { 1.0 / safe } else { 0.0 };
             row.iter_mut().for_each(|p| *p *= scale);
-            keep[i] = 1.0 - sum * scale;
+            *keep = 1.0 - sum * scale;
         }
         let mut out = Matrix::from_fn(m, y.n_cols(), |i, j| keep[i] * y[(i, j)]);
         let pulls = Factor::Plain(pulls.view());

@@ -92,6 +92,18 @@ impl Labels {
 /// The losses of both predictors, for each number of components.
 type Losses = [Vec<f64>; 2];
 
+/// What learns the labels from the scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scorer {
+    /// Whichever of the others does better.
+    #[default]
+    Best,
+    /// The 5 nearest neighbours.
+    Neighbors,
+    /// Ridge regression.
+    Ridge,
+}
+
 /// One candidate judged on one part.
 fn judged(
     candidate: &Candidate,
@@ -141,7 +153,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 pub(super) fn choose(
     families: &[Family],
     split: &Split,
-    labels: &Labels,
+    (labels, scorer): (&Labels, Scorer),
     counts: &[usize],
     (n_rows, watch): (usize, &Watch),
 ) -> Result<KernelChoice> {
@@ -185,7 +197,8 @@ pub(super) fn choose(
         }
         points
     };
-    let told = Told { families, labels, baseline: baseline / unit, rows: (split.x.n_rows(), n_rows), counts };
+    let rows = (split.x.n_rows(), n_rows);
+    let told = Told { families, labels, scorer, baseline: baseline / unit, rows, counts };
     Ok(told.choice([curve(0), curve(1)]))
 }
 
@@ -193,13 +206,14 @@ pub(super) fn choose(
 struct Told<'a> {
     families: &'a [Family],
     labels: &'a Labels,
+    scorer: Scorer,
     baseline: f64,
     rows: (usize, usize),
     counts: &'a [usize],
 }
 
 impl Told<'_> {
-    /// The better of both predictors, and its best point; of equals the one with fewer components.
+    /// The predictor asked for, or the better of both, and its best point; of equals the one with fewer components.
     fn choice(&self, curves: [Vec<Point<'_>>; 2]) -> KernelChoice {
         let best = |points: &[Point<'_>]| {
             let key = |at: &usize| (mean_and_error(&points[*at].losses).0, points[*at].k);
@@ -208,7 +222,11 @@ impl Told<'_> {
         };
         let at = curves.each_ref().map(|points| best(points));
         let loss = |p: usize| mean_and_error(&curves[p][at[p]].losses).0;
-        let predictor = usize::from(loss(1) < loss(0));
+        let predictor = match self.scorer {
+            Scorer::Neighbors => 0,
+            Scorer::Ridge => 1,
+            Scorer::Best => usize::from(loss(1) < loss(0)),
+        };
         let (points, chosen) = (&curves[predictor], at[predictor]);
         let near = (0..points.len()).filter(|other| {
             let pairs = points[*other].losses.iter().zip(&points[chosen].losses);
@@ -253,16 +271,19 @@ impl Told<'_> {
     }
 
     fn result(&self, predictor: usize, point: &GridPoint) -> (&'static str, String) {
-        let who = ["5 nearest neighbours", "ridge regression"][predictor];
+        let (who, s) = [("the 5 nearest neighbours", ""), ("ridge regression", "s")][predictor];
         let score = measured(1.0 - point.error, point.spread);
         let without = measured(1.0 - self.baseline, 0.0);
         if self.labels.classes().is_some() {
             let names = ["accuracy knn", "accuracy ridge"];
             return (
                 names[predictor],
-                format!("{who} name a share of {score} of the labels (the largest class: {without})"),
+                format!("{who} name{s} a share of {score} of the labels (the largest class: {without})"),
             );
         }
-        (["R2 knn", "R2 ridge"][predictor], format!("{who} reach an R² of {score}"))
+        (
+            ["R2 knn", "R2 ridge"][predictor],
+            format!("{who} reach{} an R² of {score}", if s.is_empty() { "" } else { "es" }),
+        )
     }
 }

@@ -13,7 +13,7 @@ mod result;
 mod split;
 mod words;
 
-pub use labels::Labels;
+pub use labels::{Labels, Scorer};
 pub use masks::Mask;
 pub use result::{GridPoint, KernelChoice};
 
@@ -51,7 +51,7 @@ const MAX_ROWS: usize = 600;
 /// ```
 /// use eigenlift::{data, methods::kernel_choice::ChooseKernelPca};
 /// let iris = data::iris()?.samples;
-/// let choice = ChooseKernelPca::new().choose(&iris)?;
+/// let choice = ChooseKernelPca::new().choose(&iris.into())?;
 /// assert!(choice.kernel().starts_with("rbf(gamma="));
 /// assert!(choice.points[choice.chosen].error < 0.2 * choice.baseline);
 /// # Ok::<(), eigenlift::error::Error>(())
@@ -62,6 +62,7 @@ pub struct ChooseKernelPca {
     components: Option<usize>,
     most_components: usize,
     mask: Mask,
+    scorer: Scorer,
     seed: u64,
     max_rows: usize,
     threads: usize,
@@ -83,6 +84,7 @@ impl ChooseKernelPca {
             components: None,
             most_components: MOST_COMPONENTS,
             mask: Mask::Entries,
+            scorer: Scorer::Best,
             seed: 0,
             max_rows: MAX_ROWS,
             threads: 0,
@@ -127,6 +129,12 @@ impl ChooseKernelPca {
     /// What is hidden together.
     pub fn mask(mut self, mask: Mask) -> Self {
         self.mask = mask;
+        self
+    }
+
+    /// What learns labels from scores, for [`choose_for_labels`](Self::choose_for_labels).
+    pub fn scorer(mut self, scorer: Scorer) -> Self {
+        self.scorer = scorer;
         self
     }
 
@@ -187,7 +195,7 @@ impl ChooseKernelPca {
 
     /// Chooses by what nearest neighbours or ridge regression learn from the scores, cross-validated over five parts of the rows.
     ///
-    /// Both are tried; the one that does better decides, and the criterion says which. Classes are spread evenly over the parts.
+    /// Unless [`scorer`](Self::scorer) names one, the one that does better decides, and the criterion says which. Classes are spread evenly over the parts.
     /// The ridge is found by generalised cross-validation within the rows learned from.
     ///
     /// Cost: an eigenproblem of 0.8·n rows for each bandwidth and part.
@@ -202,7 +210,8 @@ impl ChooseKernelPca {
             let families = self.families_of(x)?;
             let split = Split::new(x.points(), self.max_rows, self.seed, labels.classes(), &self.watch)?;
             let counts = self.counts(split.fewest_others() - 1, usize::MAX)?;
-            labels::choose(&families, &split, labels, &counts, (x.n_rows(), &self.watch))
+            let asked = (labels, self.scorer);
+            labels::choose(&families, &split, asked, &counts, (x.n_rows(), &self.watch))
         })
     }
 

@@ -256,8 +256,7 @@ impl<'a> Race<'a> {
             .filter(|at| *at != best && self.n_seen(*at) == n_batches)
             .filter(|at| {
                 let gap = self.gap(*at, best);
-                // Written so that an error that is no number drops out.
-                !(gap.mean <= BEHIND * gap.deviation)
+                gap.mean > BEHIND * gap.deviation || gap.mean.is_nan()
             })
             .collect();
         behind.into_iter().for_each(|at| self.points[at].live = false);

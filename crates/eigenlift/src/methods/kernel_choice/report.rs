@@ -141,8 +141,7 @@ pub(super) fn of_race(
         short(baseline)
     );
     let mut warnings = Vec::new();
-    // Written so that errors that are no numbers warn, too.
-    if !(gap.mean < -gap.deviation) {
+    if gap.mean >= -gap.deviation || gap.mean.is_nan() {
         let found = "nothing predicts hidden entries better than the mean of the column";
         warnings.push(format!("{found}: there is no structure that this kernel can use"));
     }

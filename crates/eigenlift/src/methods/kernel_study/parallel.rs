@@ -112,7 +112,8 @@ impl KernelParallel {
     /// are fewer than 3 rows, fewer than two columns vary, and on cancellation.
     pub fn run(&self, samples: &AnySamples) -> Result<KernelParallelReport> {
         let share = self.quantile;
-        if !(1..=MOST_PERMUTATIONS).contains(&self.permutations) || !(share > 0.0 && share < 1.0) {
+        let allowed = (1..=MOST_PERMUTATIONS).contains(&self.permutations);
+        if !(allowed && share > 0.0 && share < 1.0) {
             return Err(Error::setting(
                 format!("{} permutations and the quantile {share}", self.permutations),
                 format!("1 to {MOST_PERMUTATIONS} permutations and a quantile between 0 and 1"),
