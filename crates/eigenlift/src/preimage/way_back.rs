@@ -356,9 +356,9 @@ impl<'a> WayBack<'a> {
                 if given.is_none() || self.method == PreimageMethod::Distance =>
             {
                 let mut rows = Matrix::zeros(n, d);
-                for j in 0..n {
+                for (j, square) in squares.iter().enumerate() {
                     watch.check()?;
-                    let point = (points.row(j), squares[j]);
+                    let point = (points.row(j), *square);
                     let row =
                         row_by_distances((kernel, factor, profile), anchors, near.row(first + j).0, point)?;
                     rows.view_mut().row_mut(j).copy_from_slice(&row);
