@@ -1,4 +1,6 @@
 //! The choice of bandwidth and number of components for kernel PCA.
+// Why: measurements that take minutes tell how far they are.
+#![allow(clippy::print_stdout)]
 
 use eigenlift::data::{self, AnySamples};
 use eigenlift::error::Error;
