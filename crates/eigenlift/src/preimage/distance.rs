@@ -1,11 +1,9 @@
 //! A row from its distances to samples nearby, in closed form (Kwok and Tsang), docs/theory (K54).
 
 use super::anchors::Anchors;
-use super::target::DenseBlock;
-use crate::data::Points;
+use super::target::{Space, each_block};
 use crate::error::Result;
-use crate::gram::BLOCK_ROWS;
-use crate::kernel::{DistanceProfile, Kernel, Workspace};
+use crate::kernel::{DistanceProfile, Kernel};
 use crate::linalg::{inner, symmetric_eigen};
 use crate::matrix::Matrix;
 
@@ -50,18 +48,12 @@ pub(super) fn row_by_distances(
 
 /// ⟨P, φ(x)⟩ for each row x.
 fn images(kernel: &Kernel, anchors: &Anchors<'_>, x: &Matrix<f64>, weights: &[f64]) -> Vec<f64> {
-    let n = anchors.samples.n_rows();
-    let mut work = Workspace::default();
     let mut sums = vec![0.0; x.n_rows()];
-    for from in (0..n).step_by(BLOCK_ROWS) {
-        let range = from..(from + BLOCK_ROWS).min(n);
-        let m = range.len();
-        let block = DenseBlock::of(anchors.samples, range.clone());
-        let mut tile = vec![0.0; x.n_rows() * m];
-        kernel.tile(Points::Dense(x.view()), Points::Dense(block.view()), &mut tile, &mut work);
-        for (sum, values) in sums.iter_mut().zip(tile.chunks_exact(m)) {
-            *sum += values.iter().zip(&weights[range.clone()]).map(|(k, c)| k * c).sum::<f64>();
+    each_block((kernel, anchors.samples), x, &mut Space::default(), |range, _, space| {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let terms = space.tile.row(j).iter().zip(&weights[range.clone()]);
+            *sum += terms.map(|(k, c)| k * c).sum::<f64>();
         }
-    }
+    });
     sums
 }

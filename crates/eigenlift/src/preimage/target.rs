@@ -7,6 +7,7 @@ use crate::kernel::{DistanceProfile, Kernel, Workspace, squared_distances};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::low_rank::FeatureMap;
 use crate::matrix::{MatRef, Matrix};
+use std::ops::Range;
 
 /// In what a point P of feature space is written.
 #[derive(Clone, Copy, Debug)]
@@ -28,30 +29,48 @@ pub(crate) struct Evaluated {
 /// Memory that evaluations reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    tile: Matrix<f64>,
+    pub(super) tile: Matrix<f64>,
     squares: Matrix<f64>,
     kernel: Workspace<f64>,
 }
 
 /// Samples of a block as dense doubles, copied only when they are something else.
-pub(super) enum DenseBlock<'a> {
+enum DenseBlock<'a> {
     Same(MatRef<'a, f64>),
     Copied(Matrix<f64>),
 }
 
 impl<'a> DenseBlock<'a> {
-    pub(super) fn of(samples: &'a AnySamples, range: std::ops::Range<usize>) -> Self {
+    fn of(samples: &'a AnySamples, range: Range<usize>) -> Self {
         match samples.points().rows(range) {
             AnyPoints::F64(Points::Dense(view)) => Self::Same(view),
             other => Self::Copied(other.to_dense()),
         }
     }
 
-    pub(super) fn view(&self) -> MatRef<'_, f64> {
+    fn view(&self) -> MatRef<'_, f64> {
         match self {
             Self::Same(view) => *view,
             Self::Copied(rows) => rows.view(),
         }
+    }
+}
+
+/// Visits the samples block by block, with k(y, x) of the block in `space.tile`.
+pub(super) fn each_block(
+    (kernel, samples): (&Kernel, &AnySamples),
+    y: &Matrix<f64>,
+    space: &mut Space,
+    mut visit: impl FnMut(Range<usize>, MatRef<'_, f64>, &mut Space),
+) {
+    let n = samples.n_rows();
+    for from in (0..n).step_by(BLOCK_ROWS) {
+        let range = from..(from + BLOCK_ROWS).min(n);
+        let block = DenseBlock::of(samples, range.clone());
+        let (rows, x) = (Points::Dense(y.view()), Points::Dense(block.view()));
+        space.tile.reshape(y.n_rows(), range.len());
+        kernel.tile(rows, x, space.tile.as_mut_slice(), &mut space.kernel);
+        visit(range, block.view(), space);
     }
 }
 
@@ -79,8 +98,8 @@ impl Target<'_> {
     ) -> Result<Evaluated> {
         match self {
             Self::Samples { kernel, samples } => match kernel.by_distance() {
-                Some(profile) => by_distance((kernel, samples), profile, (points, which), y, space),
-                None => by_kernel((kernel, samples), (points, which), y, space),
+                Some(profile) => Ok(by_distance((kernel, samples), profile, (points, which), y, space)),
+                None => Ok(by_kernel((kernel, samples), (points, which), y, space)),
             },
             Self::Features { map } => by_features(map, (points, which), y),
         }
@@ -94,21 +113,15 @@ fn by_distance(
     (points, which): (&Matrix<f64>, &[usize]),
     y: &Matrix<f64>,
     space: &mut Space,
-) -> Result<Evaluated> {
-    let (a, d, n) = (y.n_rows(), y.n_cols(), samples.n_rows());
+) -> Evaluated {
+    let a = y.n_rows();
     let mut values = vec![factor; a];
     let mut curvatures = vec![(0.0, 0.0); a];
-    let mut gradients = Matrix::zeros(a, d);
-    for from in (0..n).step_by(BLOCK_ROWS) {
-        let range = from..(from + BLOCK_ROWS).min(n);
-        let m = range.len();
-        let block = DenseBlock::of(samples, range.clone());
-        let x = block.view();
-        space.tile.reshape(a, m);
-        kernel.tile(Points::Dense(y.view()), Points::Dense(x), space.tile.as_mut_slice(), &mut space.kernel);
-        let rbf = if let DistanceProfile::Rbf { gamma } = profile { Some(4.0 * gamma) } else { None };
+    let mut gradients = Matrix::zeros(a, y.n_cols());
+    let rbf = if let DistanceProfile::Rbf { gamma } = profile { Some(4.0 * gamma) } else { None };
+    each_block((kernel, samples), y, space, |range, x, space| {
         if rbf.is_none() {
-            space.squares.reshape(a, m);
+            space.squares.reshape(a, range.len());
             squared_distances(y.view(), x, space.squares.as_mut_slice(), &mut space.kernel);
         }
         for j in 0..a {
@@ -137,12 +150,12 @@ fn by_distance(
         }
         let tile = Factor::Plain(space.tile.view());
         gemm(gradients.view_mut(), Onto::Add, -1.0, tile, Factor::Plain(x));
-    }
+    });
     for (j, (sum, _)) in curvatures.iter().enumerate() {
         let mut gradients = gradients.view_mut();
         gradients.row_mut(j).iter_mut().zip(y.row(j)).for_each(|(g, y)| *g += sum * y);
     }
-    Ok(Evaluated { values, gradients, curvatures: Some(curvatures) })
+    Evaluated { values, gradients, curvatures: Some(curvatures) }
 }
 
 fn by_kernel(
@@ -150,30 +163,24 @@ fn by_kernel(
     (points, which): (&Matrix<f64>, &[usize]),
     y: &Matrix<f64>,
     space: &mut Space,
-) -> Result<Evaluated> {
-    let (a, d, n) = (y.n_rows(), y.n_cols(), samples.n_rows());
+) -> Evaluated {
+    let a = y.n_rows();
     let mut values = vec![0.0; a];
     kernel.diagonal(Points::Dense(y.view()), &mut values);
-    let mut gradients = Matrix::zeros(a, d);
+    let mut gradients = Matrix::zeros(a, y.n_cols());
     for j in 0..a {
         let own = kernel.diagonal_gradient(y.row(j), &mut space.kernel);
         gradients.view_mut().row_mut(j).copy_from_slice(&own);
     }
-    for from in (0..n).step_by(BLOCK_ROWS) {
-        let range = from..(from + BLOCK_ROWS).min(n);
-        let m = range.len();
-        let block = DenseBlock::of(samples, range.clone());
-        let x = block.view();
-        space.tile.reshape(a, m);
-        kernel.tile(Points::Dense(y.view()), Points::Dense(x), space.tile.as_mut_slice(), &mut space.kernel);
+    each_block((kernel, samples), y, space, |range, x, space| {
         for j in 0..a {
             let c = &points.row(which[j])[range.clone()];
             values[j] -= 2.0 * space.tile.row(j).iter().zip(c).map(|(k, c)| k * c).sum::<f64>();
         }
-        let weights = Matrix::from_fn(a, m, |j, i| -2.0 * points[(which[j], from + i)]);
+        let weights = Matrix::from_fn(a, range.len(), |j, i| -2.0 * points[(which[j], range.start + i)]);
         kernel.pull_back(y.view(), x, weights.view(), &mut gradients, &mut space.kernel);
-    }
-    Ok(Evaluated { values, gradients, curvatures: None })
+    });
+    Evaluated { values, gradients, curvatures: None }
 }
 
 /// J = ‖f(y)‖² − 2⟨f(y), p⟩ and ∇J = 2Jᵀ(f(y) − p).
