@@ -98,6 +98,10 @@ fn labels_decide_when_there_are_any() {
     let kept_out =
         folder.say("choose kpca iris.csv --target species --scorer none --json --quiet").ok().json();
     assert_eq!(kept_out["choice"]["criterion"], "masked error");
+    for scorer in ["knn", "ridge"] {
+        let line = format!("choose kpca iris.csv --target species --scorer {scorer} --most 4 --json --quiet");
+        assert_eq!(folder.say(&line).ok().json()["choice"]["criterion"], format!("accuracy {scorer}"));
+    }
     // Numbers with many values are learned as numbers.
     folder.say("data swiss-roll --rows 150 --out roll.csv --quiet").ok();
     let json = folder.say("choose kpca roll.csv --target t --json --quiet --most 20").ok().json();

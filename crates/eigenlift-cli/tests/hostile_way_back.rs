@@ -194,7 +194,11 @@ fn wrong_words_of_the_choice() {
             ("choose kpca iris.csv --kernel polynomial(degree=2)", 2, "a choice is made among linear, rbf"),
             ("choose kpca k.npy --kernel precomputed", 2, "choose kpca with --kernel precomputed"),
             ("choose kpca iris.csv --scorer none", 2, "--target <COL>"),
-            ("choose kpca iris.csv --target species --scorer forest", 2, "[possible values: best, knn, ridge, none]"),
+            (
+                "choose kpca iris.csv --target species --scorer forest",
+                2,
+                "[possible values: best, knn, ridge, none]",
+            ),
             ("choose kpca iris.csv --target nope", 2, "--target names \"nope\""),
             ("choose kpca iris.csv --kernel linear --sensitivity", 2, "--sensitivity of the kernel linear"),
             ("choose kpca iris.csv --kernel linear --plot sensitivity=s.svg", 2, "it has no bandwidth"),
