@@ -107,7 +107,7 @@ def ours(binary, files, gamma, k, *more):
     account = json.loads(text)
     text, peak = run_ours([binary, "denoise", files["model"], files["noisy"], "--out", files["ours"], "--json", "--quiet"])
     back = json.loads(text)
-    seconds = {"fit": account["seconds"]["fit"], "back": back["seconds"]["project"]}
+    seconds = {"fit": account["seconds"]["fit"], "back": back["seconds"]["transform"]}
     return {**seconds, "seconds": sum(seconds.values()), "peak": max(peak, fit_peak), "account": back}
 
 

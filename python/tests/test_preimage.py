@@ -211,8 +211,8 @@ def test_components_without_variance_lead_nowhere():
     X = np.c_[cloud(30, 2), np.zeros((30, 1))]
     kpca = KernelPCA(3, kernel="linear", preimage="auto").fit(X)
     assert kpca.eigenvalues_[2] == 0
-    assert_allclose(kpca.denoise(X), X, atol=1e-9)
-    assert_allclose(kpca.inverse_transform(kpca.transform(X)), X, atol=1e-9)
+    assert_allclose(kpca.denoise(X), X, atol=1e-5)
+    assert_allclose(kpca.inverse_transform(kpca.transform(X)), X, atol=1e-5)
 
 
 def test_parameters_travel():

@@ -184,7 +184,7 @@ pub(crate) fn run_inverse(args: &InverseArgs, session: &Session) -> Result<(), F
     };
     let outputs = (&args.output, args.way_back.plot.as_slice());
     let mut work = Application::open(("inverse", "rows"), &args.model, &input, outputs)?;
-    // Refused before any row is read.
+    // What no row can change is refused before any is read.
     let tally = way_back::check(&work.model, &args.way_back)?;
     let fitted = work.model.fitted();
     let wanted = score_names(fitted.method(), fitted.n_outputs());

@@ -149,6 +149,7 @@ impl Tally {
         let first = found.trusted.iter().position(|sure| !sure).map(|at| self.rows + at + 1);
         self.first_untrusted = self.first_untrusted.or(first);
         self.rows += found.rows.n_rows();
+        self.limit = found.limit;
         self.untrusted += found.n_untrusted();
         self.unfinished += found.converged.iter().filter(|ended| !**ended).count();
         for (distance, steps) in found.distances.iter().zip(&found.steps) {

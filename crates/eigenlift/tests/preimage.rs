@@ -299,3 +299,58 @@ fn no_rows_give_no_rows() {
     let found = model.inverse_by(&Preimage::new(), &Matrix::zeros(0, 3)).unwrap();
     assert_eq!((found.rows.n_rows(), found.rows.n_cols()), (0, 6));
 }
+
+#[test]
+fn points_beyond_the_images_are_not_trusted_with_a_narrow_kernel_either() {
+    let model = fit(&curve(150, 0.0), "rbf(gamma=3)", 12);
+    let scores = model.transform(&curve(150, 0.0)).unwrap();
+    for factor in [3.0, 5.0, 1000.0] {
+        let far = Matrix::from_fn(150, 12, |i, j| factor * scores[(i, j)]);
+        assert_eq!(model.inverse_by(&Preimage::new(), &far).unwrap().n_untrusted(), 150, "{factor}");
+    }
+    assert!(model.inverse_by(&Preimage::new(), &scores).unwrap().n_untrusted() < 8);
+}
+
+#[test]
+fn searches_stay_where_the_kernel_is_defined() {
+    let digits = eigenlift_testkit::problems::digits();
+    let x = Matrix::from_fn(120, 64, |i, j| 16.0 * digits[(i, j)]);
+    for kernel in ["chi2(gamma=0.01)", "intersection"] {
+        let model = fit(&x, kernel, 10);
+        for method in [PreimageMethod::Auto, PreimageMethod::Ridge] {
+            let found = denoise(&model, method, &x);
+            assert!(found.rows.as_slice().iter().all(|v| (0.0..1e3).contains(v)), "{kernel} {method}");
+            assert!(model.transform(&found.rows).is_ok());
+        }
+    }
+    // Logarithms end at 0: a step beyond is shortened.
+    let positive = Matrix::from_fn(200, 3, |i, j| 0.01 + (noise(200, 3, 4)[(i, j)] * 0.5).exp());
+    let model = fit(&positive, "map(log(x1),log(x2),log(x3))", 1);
+    let found = denoise(&model, PreimageMethod::Auto, &positive);
+    assert!(found.rows.as_slice().iter().all(|v| *v > 0.0));
+    assert!(found.n_untrusted() < 20, "{}", found.n_untrusted());
+}
+
+#[test]
+fn a_row_of_a_feature_model_does_not_depend_on_its_companions() {
+    let x = curve(60, 0.0);
+    let model = fit(&x, "polynomial(degree=2)", 3);
+    let pair = Matrix::from_fn(2, 6, |i, j| if i == 0 { 0.1 + x[(3, j)] } else { 1000.0 });
+    let alone = Matrix::from_fn(1, 6, |_, j| pair[(0, j)]);
+    let (both, one) =
+        (denoise(&model, PreimageMethod::Auto, &pair), denoise(&model, PreimageMethod::Auto, &alone));
+    let off = both.rows.row(0).iter().zip(one.rows.row(0)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(off < 1e-12, "{off}");
+}
+
+#[test]
+fn a_kernel_is_chosen_for_more_components_than_the_choice_can_keep() {
+    let x = curve(60, 0.0);
+    let model = KernelPca::new(55).kernel("rbf(gamma=auto)".parse().unwrap()).fit(x).unwrap();
+    assert!(
+        model.warnings().iter().any(|w| w.contains("chosen with 47 components")),
+        "{:?}",
+        model.warnings()
+    );
+    assert!(model.n_components() > 10);
+}

@@ -112,6 +112,11 @@ impl Kernel {
         self.spec.as_ref()
     }
 
+    /// Whether the formula needs entries that are not negative.
+    pub(crate) fn needs_nonnegative(&self) -> bool {
+        needs_nonnegative(&self.form)
+    }
+
     /// Checks that rows are finite and meet what the formula needs.
     ///
     /// # Errors

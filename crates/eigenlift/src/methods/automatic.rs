@@ -1,7 +1,7 @@
 //! Kernel PCA that chooses kernel, bandwidth or number of components by itself.
 
 use super::kernel_choice::{ChooseKernelPca, KernelChoice};
-use super::{FittedKernelPca, KernelPca, schedule};
+use super::{FittedKernelPca, KernelPca, kernel_choice, schedule};
 use crate::data::{AnySamples, RowSource, gather};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
@@ -12,7 +12,7 @@ use crate::random::{Purpose, Stream};
 const SOURCE_ROWS: usize = 5000;
 
 impl KernelPca {
-    /// Keeps as many components as hide the least of masked entries, see [`super::kernel_choice`]. A kernel written `auto` and a
+    /// Keeps as many components as predict hidden entries best, see [`super::kernel_choice`]. A kernel written `auto` and a
     /// bandwidth written `auto`, as in `rbf(gamma=auto)`, are chosen together with it.
     ///
     /// ```
@@ -51,15 +51,25 @@ impl KernelPca {
             KernelSpec::Auto => ChooseKernelPca::automatic(),
             other => ChooseKernelPca::new().kernel(other.clone()),
         };
-        let fixed = (!self.auto_components).then_some(self.n_components);
-        let choice = start
+        // The choice fits four fifths of the rows it looks at, so it can keep fewer components than the fit.
+        let looked_at = x.n_rows().min(kernel_choice::MAX_ROWS);
+        let most = (looked_at - looked_at.div_ceil(5)).saturating_sub(1).max(1);
+        let fixed = (!self.auto_components).then_some(self.n_components.min(most));
+        let mut choice = start
             .components(fixed)
             .seed(self.seed)
             .engine(self.running_engine()?)
             .watch(self.watch.clone())
             .choose(x)?;
         let mut settings = self.clone().kernel(choice.kernel_spec()?);
-        settings.n_components = choice.n_components();
+        if self.auto_components {
+            settings.n_components = choice.n_components();
+        } else if self.n_components > most {
+            choice.warnings.push(format!(
+                "the kernel was chosen with {most} components, the most that the choice can keep; the fit was asked for {}",
+                self.n_components
+            ));
+        }
         settings.auto_components = false;
         Ok(Some((settings, choice)))
     }

@@ -22,10 +22,12 @@ const REMEMBERED: usize = 8;
 pub(crate) struct How<'a> {
     /// Steps at most.
     pub(crate) steps: usize,
-    /// A step with no coordinate above this ends the search.
-    pub(crate) smallest: f64,
-    /// Length of the first step of a gradient search.
-    pub(crate) first: f64,
+    /// A step with no coordinate above this share of the spread ends the search.
+    pub(crate) tolerance: f64,
+    /// How far rows like each one spread.
+    pub(crate) spreads: &'a [f64],
+    /// Entries stay at 0 or above.
+    pub(crate) not_negative: bool,
     /// L-BFGS where a fixed point would do.
     pub(crate) by_gradient: bool,
     /// Adds weight·‖y − centre‖², (K53).
@@ -44,8 +46,20 @@ pub(crate) struct Descended {
     pub(crate) converged: Vec<bool>,
 }
 
+/// Length of the first step of a gradient search, as a share of the spread.
+const FIRST: f64 = 0.1;
+
+/// J at a trial.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    value: f64,
+    gradient: &'a [f64],
+    curvature: Option<(f64, f64)>,
+}
+
 /// One search.
 struct Search {
+    spread: f64,
     value: f64,
     gradient: Vec<f64>,
     curvature: Option<(f64, f64)>,
@@ -85,7 +99,7 @@ impl Search {
         }
         if self.history.is_empty() {
             let length = dot(&self.gradient, &self.gradient).sqrt();
-            let scale = if length > 0.0 { how.first / length } else { 0.0 };
+            let scale = if length > 0.0 { FIRST * self.spread / length } else { 0.0 };
             self.direction.iter_mut().for_each(|d| *d *= scale);
         }
     }
@@ -122,27 +136,22 @@ impl Search {
     }
 
     /// Takes the step to the trial or shortens it; false when the search is over.
-    fn answer(
-        &mut self,
-        y: &mut [f64],
-        value: f64,
-        gradient: &[f64],
-        curvature: Option<(f64, f64)>,
-        how: &How<'_>,
-    ) -> bool {
+    fn answer(&mut self, y: &mut [f64], (trial, found): (&[f64], Found<'_>), how: &How<'_>) -> bool {
+        let Found { value, gradient, curvature } = found;
         let expected = match self.fixed(how) {
             Some(_) => 0.0,
             None => ENOUGH * self.share * dot(&self.direction, &self.gradient),
         };
-        let step: Vec<f64> = self.direction.iter().map(|d| self.share * d).collect();
+        let step: Vec<f64> = trial.iter().zip(&*y).map(|(new, old)| new - old).collect();
+        let smallest = how.tolerance * self.spread;
         let longest = step.iter().fold(0.0f64, |a, s| a.max(s.abs()));
         if value <= self.value + expected + SLACK * (value.abs() + self.value.abs()) && value.is_finite() {
-            y.iter_mut().zip(&step).for_each(|(y, s)| *y += s);
+            y.copy_from_slice(trial);
             self.remember(step, gradient);
             (self.value, self.curvature) = (value, curvature);
             self.gradient.copy_from_slice(gradient);
             self.steps += 1;
-            self.converged = longest <= how.smallest;
+            self.converged = longest <= smallest;
             if self.converged || self.steps >= how.steps {
                 return false;
             }
@@ -152,7 +161,7 @@ impl Search {
         self.share *= 0.5;
         self.halvings += 1;
         // Nothing lower lies that way, down to the smallest step that counts.
-        self.converged = longest <= how.smallest;
+        self.converged = longest <= smallest;
         !self.converged && self.halvings <= MOST_HALVINGS
     }
 }
@@ -164,9 +173,9 @@ fn evaluate(
     y: &Matrix<f64>,
     how: &How<'_>,
     space: &mut Space,
-) -> Result<Evaluated> {
-    let mut found = target.evaluate(points, which, y, space)?;
-    let Some((weight, centres)) = how.pull else { return Ok(found) };
+) -> Evaluated {
+    let mut found = target.evaluate(points, which, y, space);
+    let Some((weight, centres)) = how.pull else { return found };
     for (j, at) in which.iter().enumerate() {
         let mut gradients = found.gradients.view_mut();
         let terms = gradients.row_mut(j).iter_mut().zip(y.row(j)).zip(centres.row(*at));
@@ -179,7 +188,7 @@ fn evaluate(
             curvatures[j].1 += 2.0 * weight;
         }
     }
-    Ok(found)
+    found
 }
 
 /// Goes downhill from each of `rows`, whose points P are `points`, in the calling thread.
@@ -187,7 +196,7 @@ fn evaluate(
 /// Cost: one evaluation of J for each step and each halving, all rows of a round at once.
 ///
 /// # Errors
-/// Cancellation; features that are not finite at the start.
+/// Cancellation.
 pub(crate) fn descend(
     target: &Target<'_>,
     points: &Matrix<f64>,
@@ -197,9 +206,10 @@ pub(crate) fn descend(
     let n = rows.n_rows();
     let mut space = Space::default();
     let all: Vec<usize> = (0..n).collect();
-    let first = evaluate(target, (points, &all), &rows, how, &mut space)?;
+    let first = evaluate(target, (points, &all), &rows, how, &mut space);
     let mut searches: Vec<Search> = (0..n)
         .map(|j| Search {
+            spread: how.spreads[j],
             value: first.values[j],
             gradient: first.gradients.row(j).to_vec(),
             curvature: first.curvatures.as_ref().map(|c| c[j]),
@@ -222,14 +232,17 @@ pub(crate) fn descend(
             let mut into = trial.view_mut();
             let terms = into.row_mut(at).iter_mut().zip(rows.row(*j)).zip(&search.direction);
             terms.for_each(|((t, y), d)| *t = y + search.share * d);
+            if how.not_negative {
+                into.row_mut(at).iter_mut().for_each(|t| *t = t.max(0.0));
+            }
         }
-        let found = evaluate(target, (points, &active), &trial, how, &mut space)?;
+        let found = evaluate(target, (points, &active), &trial, how, &mut space);
         let mut going = Vec::with_capacity(active.len());
         for (at, j) in active.iter().enumerate() {
             let curvature = found.curvatures.as_ref().map(|c| c[at]);
             let mut rows = rows.view_mut();
-            let (value, gradient) = (found.values[at], found.gradients.row(at));
-            if searches[*j].answer(rows.row_mut(*j), value, gradient, curvature, how) {
+            let here = Found { value: found.values[at], gradient: found.gradients.row(at), curvature };
+            if searches[*j].answer(rows.row_mut(*j), (trial.row(at), here), how) {
                 going.push(*j);
             }
         }

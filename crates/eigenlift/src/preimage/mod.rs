@@ -215,8 +215,8 @@ pub struct Preimages {
     pub rows: Matrix<f64>,
     /// ‖φ(x̂) − P‖ in feature space; for random features in theirs.
     pub distances: Vec<f64>,
-    /// The distance of φ(x̂) from the ray through P, which the length of P does not enter: a row with noise that no sample has
-    /// leads to a short P, and may still have a good pre-image.
+    /// The distance of φ(x̂) from the ray through P where P is too short to reach it, and from P otherwise: a row with noise that
+    /// no sample has leads to a short P, and may still have a good pre-image.
     pub deviations: Vec<f64>,
     /// From where each was looked for.
     pub starts: Vec<Start>,
@@ -227,7 +227,7 @@ pub struct Preimages {
     /// Whether each search ended before its steps were used up.
     pub converged: Vec<bool>,
     /// The deviation up to which a pre-image is trusted, (K51): twice what nine in ten and more of the samples have. It must
-    /// also have met the tolerance, and lie on P's side: ⟨φ(x̂), P⟩ > 0.
+    /// also have met the tolerance, and lie on P's side: ⟨φ(x̂), P⟩ ≥ 0.
     pub limit: f64,
     /// The method that was used.
     pub method: PreimageMethod,

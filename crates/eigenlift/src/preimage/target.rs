@@ -1,7 +1,6 @@
 //! The function that a pre-image makes small: J(y) = k(y,y) − 2⟨φ(y), P⟩, which is ‖φ(y) − P‖² up to ‖P‖².
 
 use crate::data::{AnyPoints, AnySamples, Points};
-use crate::error::Result;
 use crate::gram::BLOCK_ROWS;
 use crate::kernel::{DistanceProfile, Kernel, Workspace, squared_distances};
 use crate::linalg::{Factor, Onto, gemm};
@@ -86,20 +85,17 @@ impl Target<'_> {
     /// J at rows `y`; row j belongs to the point `points[which[j]]`.
     ///
     /// Cost: n(4d + 3) flops and a kernel value for each sample, for each row.
-    ///
-    /// # Errors
-    /// When features are not finite.
     pub(crate) fn evaluate(
         &self,
         points: &Matrix<f64>,
         which: &[usize],
         y: &Matrix<f64>,
         space: &mut Space,
-    ) -> Result<Evaluated> {
+    ) -> Evaluated {
         match self {
             Self::Samples { kernel, samples } => match kernel.by_distance() {
-                Some(profile) => Ok(by_distance((kernel, samples), profile, (points, which), y, space)),
-                None => Ok(by_kernel((kernel, samples), (points, which), y, space)),
+                Some(profile) => by_distance((kernel, samples), profile, (points, which), y, space),
+                None => by_kernel((kernel, samples), (points, which), y, space),
             },
             Self::Features { map } => by_features(map, (points, which), y),
         }
@@ -183,13 +179,23 @@ fn by_kernel(
     Evaluated { values, gradients, curvatures: None }
 }
 
+/// Features of rows; NaN for a row that has none, as the logarithm of a negative number.
+pub(super) fn features_of(map: &FeatureMap, y: &Matrix<f64>) -> Matrix<f64> {
+    map.apply(y.into()).unwrap_or_else(|_| {
+        let mut all = Matrix::from_fn(y.n_rows(), map.dimension(), |_, _| f64::NAN);
+        for j in 0..y.n_rows() {
+            let row = y.view().rows(j..j + 1).to_matrix();
+            if let Ok(features) = map.apply((&row).into()) {
+                all.view_mut().row_mut(j).copy_from_slice(features.row(0));
+            }
+        }
+        all
+    })
+}
+
 /// J = ‖f(y)‖² − 2⟨f(y), p⟩ and ∇J = 2Jᵀ(f(y) − p).
-fn by_features(
-    map: &FeatureMap,
-    (points, which): (&Matrix<f64>, &[usize]),
-    y: &Matrix<f64>,
-) -> Result<Evaluated> {
-    let features = map.apply(y.into())?;
+fn by_features(map: &FeatureMap, (points, which): (&Matrix<f64>, &[usize]), y: &Matrix<f64>) -> Evaluated {
+    let features = features_of(map, y);
     let mut values = Vec::with_capacity(y.n_rows());
     let mut gradients = Matrix::zeros(y.n_rows(), y.n_cols());
     for (j, at) in which.iter().enumerate() {
@@ -198,5 +204,5 @@ fn by_features(
         let rest: Vec<f64> = f.iter().zip(p).map(|(f, p)| 2.0 * (f - p)).collect();
         gradients.view_mut().row_mut(j).copy_from_slice(&map.pull_back(y.row(j), f, &rest));
     }
-    Ok(Evaluated { values, gradients, curvatures: None })
+    Evaluated { values, gradients, curvatures: None }
 }

@@ -4,7 +4,7 @@ use super::anchors::Anchors;
 use super::descent::{Descended, How, descend};
 use super::distance::row_by_distances;
 use super::ridge::Ridge;
-use super::target::Target;
+use super::target::{Target, features_of};
 use super::{Preimage, PreimageMethod, Preimages, Start};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
@@ -261,16 +261,17 @@ impl<'a> WayBack<'a> {
         let batch = self.batch(asked, watch)?;
         let found = self.search(&batch, watch)?;
         let n = asked.scores.n_rows();
-        let distances: Vec<f64> =
-            (0..n).map(|j| (found.values[j] + batch.squares[j]).max(0.0).sqrt()).collect();
-        let own = self.own_values(&found.rows)?;
+        let distances: Vec<f64> = (0..n).map(|j| root_of_sum(found.values[j], batch.squares[j])).collect();
+        let own = self.own_values(&found.rows);
         // J = k(y,y) − 2⟨φ(y), P⟩.
         let along = |j: usize| 0.5 * (own[j] - found.values[j]);
+        // Only a P that is too short is excused: beyond the image its length counts.
         let deviations: Vec<f64> = (0..n)
-            .map(|j| {
-                let square = batch.squares[j];
-                let off_ray = own[j] - if square > 0.0 { along(j) * along(j) / square } else { 0.0 };
-                off_ray.max(0.0).sqrt().min(distances[j])
+            .map(|j| match batch.squares[j] {
+                square if square > 0.0 && along(j) >= square => {
+                    root_of_sum(own[j], -along(j) * along(j) / square)
+                }
+                _ => distances[j],
             })
             .collect();
         let trusted =
@@ -288,17 +289,22 @@ impl<'a> WayBack<'a> {
         })
     }
 
+    /// Whether the kernel needs entries that are not negative.
+    fn not_negative(&self) -> bool {
+        matches!(self.target, Target::Samples { kernel, .. } if kernel.needs_nonnegative())
+    }
+
     /// k(y,y) of each row.
-    fn own_values(&self, rows: &Matrix<f64>) -> Result<Vec<f64>> {
+    fn own_values(&self, rows: &Matrix<f64>) -> Vec<f64> {
         let mut values = vec![0.0; rows.n_rows()];
         match self.target {
             Target::Samples { kernel, .. } => kernel.diagonal(rows.into(), &mut values),
             Target::Features { map } => {
-                let features = map.apply(rows.into())?;
+                let features = features_of(map, rows);
                 values.iter_mut().enumerate().for_each(|(i, v)| *v = dot(features.row(i), features.row(i)));
             }
         }
-        Ok(values)
+        values
     }
 
     /// The points P and where to look for their rows.
@@ -312,7 +318,13 @@ impl<'a> WayBack<'a> {
             })
             .collect();
         let (starts, from) = match (self.method, &self.ridge) {
-            (PreimageMethod::Ridge, Some(ridge)) => (ridge.rows(scores), vec![Start::Ridge; scores.n_rows()]),
+            (PreimageMethod::Ridge, Some(ridge)) => {
+                let mut rows = ridge.rows(scores);
+                if self.not_negative() {
+                    rows.as_mut_slice().iter_mut().for_each(|x| *x = x.max(0.0));
+                }
+                (rows, vec![Start::Ridge; scores.n_rows()])
+            }
             _ => self.starts(asked, (&points, &squares), watch)?,
         };
         Ok(Batch { points, squares, starts, from })
@@ -384,16 +396,14 @@ impl<'a> WayBack<'a> {
         let n = neighbors.n_rows();
         let all: Vec<usize> = (0..n).collect();
         let mut space = Default::default();
-        let mut values = |rows: &Matrix<f64>| -> Result<Vec<f64>> {
-            Ok(self.target.evaluate(points, &all, rows, &mut space)?.values)
-        };
+        let mut values = |rows: &Matrix<f64>| self.target.evaluate(points, &all, rows, &mut space).values;
         let (other, kind) = match (given, by_distances) {
             (Some(rows), _) => (rows, Start::Input),
             (None, Some(rows)) => (rows, Start::Distance),
             (None, None) => return Ok((neighbors, vec![Start::Neighbors; n])),
         };
-        let (mine, theirs) = (values(&neighbors)?, values(&other)?);
-        let (own, own_other) = (self.own_values(&neighbors)?, self.own_values(&other)?);
+        let (mine, theirs) = (values(&neighbors), values(&other));
+        let (own, own_other) = (self.own_values(&neighbors), self.own_values(&other));
         let (mut rows, mut from) = (other, vec![kind; n]);
         for j in 0..n {
             let neighbors_win = if kind == Start::Input {
@@ -428,8 +438,7 @@ impl<'a> WayBack<'a> {
         let n = batch.starts.n_rows();
         if matches!(self.method, PreimageMethod::Ridge | PreimageMethod::Distance) {
             let which: Vec<usize> = (0..n).collect();
-            let found =
-                self.target.evaluate(&batch.points, &which, &batch.starts, &mut Default::default())?;
+            let found = self.target.evaluate(&batch.points, &which, &batch.starts, &mut Default::default());
             return Ok(Descended {
                 rows: batch.starts.clone(),
                 values: found.values,
@@ -438,22 +447,29 @@ impl<'a> WayBack<'a> {
             });
         }
         let own = |j: usize| dot(batch.starts.row(j), batch.starts.row(j)).sqrt();
-        let spread = self.spread.unwrap_or_else(|| (0..n).map(own).fold(0.0, f64::max));
-        let spread = if spread > 0.0 { spread } else { 1.0 };
-        let rate = match self.target.by_distance() {
-            Some((factor, profile)) => 2.0 * factor * profile.rate(),
-            None => self.subspace.variance / (spread * spread),
+        let positive = |spread: f64| if spread > 0.0 { spread } else { 1.0 };
+        let spreads: Vec<f64> = (0..n).map(|j| positive(self.spread.unwrap_or_else(|| own(j)))).collect();
+        let rate = match (self.target.by_distance(), self.spread) {
+            (Some((factor, profile)), _) => 2.0 * factor * profile.rate(),
+            (None, spread) => self.subspace.variance / positive(spread.unwrap_or(1.0)).powi(2),
         };
         let how = How {
             steps: self.settings.max_steps,
-            smallest: self.settings.tolerance * spread,
-            first: 0.1 * spread,
+            tolerance: self.settings.tolerance,
+            spreads: &spreads,
+            not_negative: self.not_negative(),
             by_gradient: self.method == PreimageMethod::Gradient,
             pull: (self.settings.penalty > 0.0).then_some((self.settings.penalty * rate, &batch.starts)),
             watch,
         };
         descend(&self.target, &batch.points, batch.starts.clone(), &how)
     }
+}
+
+/// √(a + b), 0 where rounding has left less, and NaN where more than rounding is missing.
+fn root_of_sum(a: f64, b: f64) -> f64 {
+    let (sum, rounding) = (a + b, 1e-6 * (a.abs() + b.abs()));
+    if sum.is_nan() || sum < -rounding { f64::NAN } else { sum.max(0.0).sqrt() }
 }
 
 /// The method that this kernel has.

@@ -133,7 +133,7 @@ fn not_known(spec: &KernelSpec) -> Error {
     Error::kernel(
         format!("the kernel {spec}"),
         "a choice is made among linear, rbf, exponential, matern and rational_quadratic",
-        "Choose one of these, or give the parameters as numbers",
+        "Choose one of these, or say how many components and give the parameters as numbers",
     )
 }
 

@@ -34,7 +34,7 @@ const FEWEST_ROWS: usize = 8;
 /// Components tried, unless told otherwise.
 const MOST_COMPONENTS: usize = 256;
 /// Rows looked at, unless told otherwise.
-const MAX_ROWS: usize = 600;
+pub(super) const MAX_ROWS: usize = 600;
 
 /// Settings of the choice of a kernel's bandwidth and of the number of components for kernel PCA.
 ///
@@ -171,7 +171,7 @@ impl ChooseKernelPca {
     /// Chooses by the error with which hidden entries are predicted.
     ///
     /// Cost: some 70 predictions of every row looked at, each 32·n·4d flops, and an eigenproblem of 0.8·n rows for each
-    /// bandwidth and part that stays in the race; with very many columns fewer rows are predicted. Memory: n² + n·d numbers
+    /// bandwidth and part that stays in the race; with very many columns fewer rows are predicted. Memory: n² + 5·n·d numbers
     /// and 0.8·n·k for each bandwidth and part.
     ///
     /// # Errors

@@ -70,7 +70,10 @@ pub(super) fn sentence(told: &Told<'_>) -> String {
         others.push(format!("{} from {} to {}", told.bandwidth_name, short(low), short(high)));
     }
     text += &match (others.is_empty(), told.n_near) {
-        (false, _) => format!("; {} do as well within one standard error.", others.join(" and ")),
+        (false, _) => format!(
+            "; settings with {} do as well within one standard error, though not all of them.",
+            others.join(" and ")
+        ),
         (true, 0 | 1) => "; nothing else that was tried comes within one standard error.".into(),
         (true, _) => "; another kernel does as well within one standard error.".into(),
     };
@@ -115,8 +118,8 @@ mod tests {
         assert_eq!(
             sentence(&told),
             "rbf(gamma=0.5), 4 times the median heuristic, with 64 components: hidden entries are missed by \
-             0.0310 ± 0.0010 (the mean of the column: 0.094); 32 to 128 components and gamma from 0.25 to 0.5 do as \
-             well within one standard error."
+             0.0310 ± 0.0010 (the mean of the column: 0.094); settings with 32 to 128 components and gamma from 0.25 to \
+             0.5 do as well within one standard error, though not all of them."
         );
         (told.gamma_range, told.k_range, told.n_near, told.rows) = (None, (64, 64), 1, (600, 5000));
         assert!(
