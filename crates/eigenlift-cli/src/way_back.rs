@@ -195,8 +195,8 @@ impl Tally {
             many => format!(", or its search came to no end ({many} rows)"),
         };
         Some(format!(
-            "{} of {} {} not to be trusted, the first is row {first}: in feature space the best row found lies off the direction \
-             of the point that its scores stand for by more than {}{unfinished}. Take it for a guess; --trust marks such rows",
+            "{} of {} {} not to be trusted, the first is row {first}: in feature space the best row found deviates by more than {} \
+             from the point that its scores stand for{unfinished}. Take it for a guess; --trust marks such rows",
             self.untrusted,
             counted(self.rows, "row"),
             if self.untrusted == 1 { "is" } else { "are" },
@@ -213,7 +213,7 @@ impl Tally {
             String::new()
         };
         words.say(format_args!(
-            "way back: by {}; distance in feature space {} on average, {} at most; off in direction by {} at most, trusted up to {}: {} of {}; \
+            "way back: by {}; distance in feature space {} on average, {} at most; deviation {} at most, trusted up to {}: {} of {}; \
              started from {}{searched}",
             self.method,
             short(self.mean(self.sum)),
