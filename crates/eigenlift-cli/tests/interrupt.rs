@@ -74,7 +74,7 @@ fn a_long_way_back_and_a_long_choice_stop_and_leave_nothing() {
     let lines = [
         "denoise m.safetensors many.csv --target t --preimage gradient --threads 1 --out d.csv --plot p.svg",
         "choose kpca digits.csv --rows 1797 --threads 1 --out e.csv --plot p.svg",
-        "fit kpca digits.csv --target digit --rank 500 -k auto --seed 3 --threads 1 --out s.csv --model n.safetensors",
+        "fit kpca digits.csv --target digit --kernel rbf(gamma=auto) -k auto --threads 1 --out s.csv --model n.safetensors",
     ];
     for line in lines {
         let words: Vec<&str> = line.split(' ').collect();
