@@ -22,9 +22,10 @@ class PreimageInfo(Account):
     """What is known about pre-images, one entry for each row; `print` gives it in words.
 
     `distances` holds ‖φ(x̂) − P‖, how far the image of a row x̂ is from the point P of feature space that the scores stand for;
-    `deviations` how far it is from the ray through P, whatever the length of P. `trusted` is False where no trustworthy row was
-    found: the deviation is above `limit`, the search did not end, or the images lie on opposite sides. `starts` says from where each row was looked for, `steps` how many steps that took, `converged` whether
-    it ended by itself, and `method` how it was done.
+    `deviations` the same, but from the ray through P where P is too short to reach the image. `trusted` is False where no
+    trustworthy row was found: the deviation is above `limit`, the search did not end, or the images lie on opposite sides.
+    `starts` says from where each row was looked for, `steps` how many steps that took, `converged` whether it ended by itself,
+    and `method` how it was done.
     """
 
     @property
