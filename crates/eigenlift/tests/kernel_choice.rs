@@ -98,6 +98,12 @@ fn oracles_are_those_written_above() {
 }
 
 #[test]
+fn digits_are_denoised_within_a_tenth_of_the_oracle() {
+    within_a_tenth(0, 1);
+    within_a_tenth(1, 1);
+}
+
+#[test]
 fn a_circle_is_denoised_within_a_tenth_of_the_oracle() {
     within_a_tenth(2, SEEDS);
 }

@@ -2,6 +2,7 @@
 
 use super::target::{Evaluated, Space, Target};
 use crate::error::Result;
+use crate::low_rank::dot;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 use std::collections::VecDeque;
@@ -73,11 +74,23 @@ struct Search {
     history: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 impl Search {
+    /// Row j of what was evaluated at the starts.
+    fn new(spread: f64, first: &Evaluated, j: usize) -> Self {
+        Self {
+            spread,
+            value: first.values[j],
+            gradient: first.gradients.row(j).to_vec(),
+            curvature: first.curvatures.as_ref().map(|c| c[j]),
+            direction: Vec::new(),
+            share: 1.0,
+            halvings: 0,
+            steps: 0,
+            converged: false,
+            history: VecDeque::new(),
+        }
+    }
+
     /// ΣD where the fixed point can be trusted. Where terms cancel, as over landmarks that nearly depend on each other, it
     /// cannot, and L-BFGS takes over.
     fn fixed(&self, how: &How<'_>) -> Option<f64> {
@@ -207,20 +220,7 @@ pub(crate) fn descend(
     let mut space = Space::default();
     let all: Vec<usize> = (0..n).collect();
     let first = evaluate(target, (points, &all), &rows, how, &mut space);
-    let mut searches: Vec<Search> = (0..n)
-        .map(|j| Search {
-            spread: how.spreads[j],
-            value: first.values[j],
-            gradient: first.gradients.row(j).to_vec(),
-            curvature: first.curvatures.as_ref().map(|c| c[j]),
-            direction: Vec::new(),
-            share: 1.0,
-            halvings: 0,
-            steps: 0,
-            converged: false,
-            history: VecDeque::new(),
-        })
-        .collect();
+    let mut searches: Vec<Search> = (0..n).map(|j| Search::new(how.spreads[j], &first, j)).collect();
     let mut active: Vec<usize> = all.into_iter().filter(|j| searches[*j].value.is_finite()).collect();
     active.iter().for_each(|j| searches[*j].direct(how));
     let mut trial = Matrix::zeros(0, 0);
