@@ -2,7 +2,7 @@
 
 import os as _os
 
-from . import kernels
+from . import kernels, plot
 from ._account import Certificate, Plan
 from ._align import Alignment
 from ._base import EigenliftWarning
@@ -37,6 +37,7 @@ from ._pca import PCA
 from ._preimage import PreimageInfo
 from ._quality import continuity, trustworthiness
 from ._rbf_sampler import RBFSampler
+from ._report import report
 from ._spectral_embedding import SpectralEmbedding, spectral_embedding
 from ._whitening import Whitening
 
@@ -78,6 +79,8 @@ __all__ = [
     "kernels",
     "load",
     "locally_linear_embedding",
+    "plot",
+    "report",
     "spectral_embedding",
     "trustworthiness",
 ]

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from . import kernels as kernels
+from . import plot as plot
 from ._doctor import IsomapReport as IsomapReport
 from ._doctor import isomap_doctor as isomap_doctor
 from ._kernel_choose import KernelChoice as KernelChoice
@@ -61,6 +62,8 @@ __all__ = [
     "kernels",
     "load",
     "locally_linear_embedding",
+    "plot",
+    "report",
     "spectral_embedding",
     "trustworthiness",
 ]
@@ -484,3 +487,13 @@ def locally_linear_embedding(
     n_jobs: int | None = None,
 ) -> tuple[_Array, float]: ...
 def load(path: str | PathLike[str]) -> Any: ...
+def report(
+    model: Any,
+    X: _Rows,
+    y: ArrayLike | None = None,
+    path: str | PathLike[str] = "report.html",
+    title: str | None = None,
+    *,
+    feature_names: Iterable[str] | None = None,
+    image: tuple[int, int] | None = None,
+) -> str: ...

@@ -364,3 +364,15 @@ def cosine_features(
 
 def pivots(kernel: str, x: Rows, rank: int, seed: int, threads: int, progress: Progress = None) -> NDArray[np.int64]:
     """Rows that randomly pivoted Cholesky chooses as landmarks, in order."""
+
+def report_html(json_text: str) -> str:
+    """The report that its JSON describes, as HTML."""
+
+def scree_svg(
+    eigenvalues: list[float],
+    ratio: list[float],
+    intervals: list[tuple[float, float]] | None,
+    residual: list[float],  # one more than components, or none
+    title: str,
+) -> str:
+    """The spectrum as SVG."""

@@ -6,6 +6,7 @@ mod fits;
 mod kernels;
 mod manifold;
 mod model;
+mod pictures;
 mod pools;
 mod preimage;
 mod quality;
@@ -38,6 +39,8 @@ mod _native {
     use super::manifold::{fit_isomap, fit_mds, plan_isomap, plan_mds};
     #[pymodule_export]
     use super::model::{Model, load};
+    #[pymodule_export]
+    use super::pictures::{report_html, scree_svg};
     #[pymodule_export]
     use super::preimage::{denoise_kernel_pca, invert_kernel_pca};
     #[pymodule_export]

@@ -73,9 +73,7 @@ impl<'a> Application<'a> {
     ) -> Result<Self, Failure> {
         outputs::check_standard_output(output.speech.json, output.out.as_deref())?;
         let table = output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
-        let plotted =
-            plots.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
-        outputs::check(&[&input.data, path], &table.chain(plotted).collect::<Vec<_>>())?;
+        outputs::check(&[&input.data, path], &table.chain(outputs::wanted_plots(plots)).collect::<Vec<_>>())?;
         let (model, load) = timed(|| saved::load(path));
         let model = model?.with_engine(Arc::new(Cpu::new(output.threads.into())?));
         let (rows, read) = timed(|| TableRows::open(input));
@@ -271,7 +269,7 @@ fn check_trust_names(own: &[String]) -> Result<(), Failure> {
 /// T² and squared prediction error of rows.
 pub(crate) fn run_score(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
     let words = ("score", "T² and errors");
-    let mut work = Application::open(words, &args.model, &args.input, (&args.output, &[]))?;
+    let mut work = Application::open(words, &args.model, &args.input, (&args.output, &args.plot))?;
     let AnyModel::Pca(_) = &work.model else {
         return Err(Failure::Input(format!(
             "{}: a model of the method {}; T² and the squared prediction error are known for pca. Give a pca model.",
@@ -281,12 +279,16 @@ pub(crate) fn run_score(args: &ApplyArgs, session: &Session) -> Result<(), Failu
     };
     work.match_columns()?;
     let names = vec!["t2".to_string(), "spe".to_string()];
-    work.turn((names, None), session, |model, piece, watch| {
+    let mut shown = (!args.plot.is_empty()).then(|| Gathered::new(None));
+    work.turn((names.clone(), None), session, |model, piece, watch| {
         let AnyModel::Pca(model) = model else { return Ok(Turned { rows: Matrix::zeros(0, 2), text: None }) };
         let scores = model.transform_watched(piece, watch)?;
         let (t2, lost) = (model.t_squared(&scores)?, model.reconstruction_from(piece, &scores)?);
         let rows = Matrix::from_fn(t2.len(), 2, |i, j| if j == 0 { t2[i] } else { lost.per_row[i] });
+        shown.iter_mut().for_each(|shown| shown.add(None, &rows, None));
         Ok(Turned { rows, text: None })
     })?;
-    work.tell(Ending::default())
+    let name = title("How unusual the rows are", &work.rows.account.path);
+    let picture = shown.map(|shown| shown.draw(&names, &name)).transpose()?;
+    work.tell(Ending { picture, ..Ending::default() })
 }

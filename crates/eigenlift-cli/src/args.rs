@@ -2,13 +2,16 @@
 
 mod choose;
 mod examples;
+mod explore;
 mod kernel;
 mod linear;
 mod manifold;
 mod methods;
+mod plot;
 mod way_back;
 
 pub(crate) use choose::{ChooseKpcaArgs, ScorerChoice, StudyArgs};
+pub(crate) use explore::ExploreArgs;
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
 pub(crate) use linear::{
     ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
@@ -18,9 +21,10 @@ pub(crate) use manifold::{
     DiffusionArgs, DoctorIsomapArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice,
 };
 pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
+pub(crate) use plot::{PictureArgs, PlotCommand, PlotModelArgs, PlotPathArgs, PlotRowsArgs, PlotScatterArgs};
 pub(crate) use way_back::{DenoiseArgs, InverseArgs, WayBackArgs};
 
-use crate::values::{self, ComponentChoice, PlotRequest, RankChoice};
+use crate::values::{self, ComponentChoice, ImageSize, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenlift::eigen::Indefinite;
@@ -100,6 +104,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         question: KernelQuestion,
     },
+    /// A picture of a table or of a saved model
+    #[command(after_help = examples::PLOT)]
+    Plot {
+        #[command(subcommand)]
+        picture: PlotCommand,
+    },
+    /// A page in the browser: move a slider and see what becomes of the embedding
+    #[command(after_help = examples::EXPLORE)]
+    Explore(ExploreArgs),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions {
@@ -260,10 +273,18 @@ pub(crate) struct FitOutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
     /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two coordinates, scree=FILE for the
-    /// spectrum, contours=FILE for components over the plane (kpca of two data columns), choice=FILE for the rules (pca
+    /// spectrum, contours=FILE, linear=FILE or curves=FILE for components over the plane, with those of linear PCA beside
+    /// them, or pulled back to it (kpca of two data columns), gram=FILE for the kernel matrix (kpca), choice=FILE for the rules (pca
     /// -k auto) or the curve of errors (kpca with auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle)
     #[arg(long, value_name = "FILE", value_parser = values::plot)]
     pub(crate) plot: Vec<PlotRequest>,
+    /// A report (.html): one file with the plan, the numbers, pictures to hover over and zoom into, the certificate in
+    /// words and this command
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Rows are images of H lines of W pixels: the report shows them so
+    #[arg(long, value_name = "HxW", value_parser = values::image)]
+    pub(crate) image: Option<ImageSize>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }
@@ -299,6 +320,10 @@ pub(crate) struct ApplyArgs {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// A picture (.svg, .png): of transform, rows along the first two coordinates; of score, T² against the squared
+    /// prediction error
+    #[arg(long, value_name = "FILE", value_parser = values::scatter_plot, help_heading = "Output")]
+    pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]
     pub(crate) output: ApplyOutputArgs,
 }
@@ -329,6 +354,9 @@ pub(crate) struct CertifyArgs {
     /// Where the model with its bounds goes (.safetensors)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) model: Option<PathBuf>,
+    /// A picture of the spectrum with its bounds (.svg, .png)
+    #[arg(long, value_name = "FILE", value_parser = values::scree_plot, help_heading = "Output")]
+    pub(crate) plot: Vec<PlotRequest>,
     /// Threads; 0 for all processors. The result does not depend on it
     #[arg(long, value_name = "N", default_value = "0", help_heading = "Machine",
           value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS))]
@@ -358,6 +386,9 @@ pub(crate) struct RefineArgs {
     /// Where the scores go: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output; nowhere when not given
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
+    /// A picture of the spectrum with its bounds (.svg, .png)
+    #[arg(long, value_name = "FILE", value_parser = values::scree_plot, help_heading = "Output")]
+    pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }

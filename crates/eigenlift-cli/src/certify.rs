@@ -3,11 +3,14 @@
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs, SpeechArgs};
 use crate::exit::Failure;
+use crate::fit::title;
 use crate::input::Input;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plan::samples_bytes;
+use crate::plot;
 use crate::saved;
+use crate::values::PlotRequest;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::AnySamples;
 use eigenlift::engine::Cpu;
@@ -30,7 +33,8 @@ fn read(model: &FittedKernelPca, args: &InputArgs, words: Words) -> Result<(Inpu
 
 /// One exact pass.
 pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), Failure> {
-    let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).collect();
+    let wanted: Vec<Wanted<'_>> =
+        model_output(args.model.as_deref()).chain(outputs::wanted_plots(&args.plot)).collect();
     outputs::check(&[&args.input.data, &args.from], &wanted)?;
     let words = Words::new(args.speech.quiet);
     let rough = saved::load_kernel_pca(&args.from)?.with_engine(Arc::new(Cpu::new(args.threads.into())?));
@@ -40,7 +44,8 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
         Ok((model?, seconds))
     })?;
     let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
-    let files = save(&model, args.model.as_ref(), session, &mut seconds)?;
+    let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
+    files.extend(draw(&model, &args.plot, &args.input, &mut seconds)?);
     tell("certify", &input, &model, (seconds, &files), args.speech)
 }
 
@@ -48,7 +53,8 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
 pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Failure> {
     outputs::check_standard_output(args.speech.json, args.out.as_deref())?;
     let scores = args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
-    let wanted: Vec<Wanted<'_>> = model_output(args.model.as_deref()).chain(scores).collect();
+    let wanted: Vec<Wanted<'_>> =
+        model_output(args.model.as_deref()).chain(scores).chain(outputs::wanted_plots(&args.plot)).collect();
     outputs::check(&[&args.input.data, &args.from], &wanted)?;
     let words = Words::new(args.speech.quiet);
     let rough =
@@ -71,6 +77,7 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
         words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
     }
     let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
+    files.extend(draw(&model, &args.plot, &args.input, &mut seconds)?);
     if let Some(out) = &args.out {
         let (written, took) = timed(|| {
             let scores = model.scores()?;
@@ -101,6 +108,24 @@ fn save(
     saved?;
     seconds.write += took;
     Ok(vec![Written { path: path.clone(), what: "model" }])
+}
+
+/// The spectrum with its bounds.
+fn draw(
+    model: &FittedKernelPca,
+    plots: &[PlotRequest],
+    input: &InputArgs,
+    seconds: &mut Seconds,
+) -> Result<Vec<Written>, Failure> {
+    let mut files = Vec::new();
+    for request in plots {
+        let (drawn, took) =
+            timed(|| plot::save(&plot::draw_scree(model, &title("Kernel PCA", &input.data))?, &request.path));
+        drawn?;
+        *seconds.plot.get_or_insert(0.0) += took;
+        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+    }
+    Ok(files)
 }
 
 fn tell(

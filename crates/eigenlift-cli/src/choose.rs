@@ -14,9 +14,11 @@ use crate::fit::title;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::method::{Method, PcaSettings, Rows, in_pieces, pieces_instead};
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Wanted, Written};
 use crate::plot;
+use crate::report::{self, Told};
 use crate::rows::TableRows;
+use crate::values::PlotKind;
 use crate::words::{Words, aligned_with_text, counted, timed};
 use eigenlift::methods::FittedPca;
 use eigenlift::methods::pca::choose::{self, Choice};
@@ -43,11 +45,8 @@ struct ChooseAccount<'a> {
 
 /// Reads the table, asks the rules, tells and draws what they say.
 pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure> {
-    let wanted: Vec<Wanted<'_>> = args
-        .plot
-        .iter()
-        .map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture })
-        .collect();
+    let wanted: Vec<Wanted<'_>> =
+        outputs::wanted_plots(&args.plot).chain(report::wanted(args.report.as_ref())).collect();
     outputs::check(&[&args.input.data], &wanted)?;
     let words = Words::new(args.speech.quiet);
     let (model, account, seconds) = fit(args, session)?;
@@ -59,6 +58,16 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
         let name = title("How many components", &args.input.data);
         plot::save(&choice_figure(&model, found, &name)?, &request.path)?;
         files.push(Written { path: request.path.clone(), what: request.kind.name() });
+    }
+    if let Some(path) = &args.report {
+        Told {
+            title: title("How many components", &args.input.data),
+            data: &account,
+            warnings: Vec::new(),
+            texts: vec![choice_table(found)],
+            figures: vec![report::figure(PlotKind::Choice, &choice_figure(&model, found, "")?)],
+        }
+        .save(path, &mut files)?;
     }
     if args.speech.json {
         return outputs::print_json(&ChooseAccount {

@@ -42,12 +42,20 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
         }
     }
     let set = match args.name.as_str() {
-        "digits" => digits()?,
-        "iris" => iris()?,
-        "worked-example" => worked_example()?,
+        name if NAMES[..N_FILES].contains(&name) => set(name)?,
         name => synthetic(name, args.rows, args.noise, args.seed.unwrap_or(0))?,
     };
     write(&set, &args.out, Words::new(args.quiet))
+}
+
+/// The set of a name, as it is when nothing else is asked for.
+pub(crate) fn set(name: &str) -> Result<Dataset, Failure> {
+    Ok(match name {
+        "digits" => digits()?,
+        "iris" => iris()?,
+        "worked-example" => worked_example()?,
+        name => synthetic(name, None, None, 0)?,
+    })
 }
 
 /// Text formats have the label last; in the others a label of text stands in front.
@@ -60,7 +68,8 @@ fn write(set: &Dataset, path: &Path, words: Words) -> Result<(), Failure> {
     }
 }
 
-fn text(set: &Dataset, delimiter: char) -> String {
+/// The set as delimited text, the label last.
+pub(crate) fn text(set: &Dataset, delimiter: char) -> String {
     let label = |i: usize| set.target.get(i).map(|label| format!("{delimiter}{label}")).unwrap_or_default();
     let name = set.target_name.as_ref().map(|name| format!("{delimiter}{name}")).unwrap_or_default();
     let mut text = set.columns.join(&delimiter.to_string()) + &name + "\n";

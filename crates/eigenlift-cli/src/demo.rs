@@ -8,7 +8,9 @@ use crate::interrupt::Session;
 use crate::kernel::{Square, Tables, block, square};
 use crate::outputs::{self, Written};
 use crate::plot::{self, Shown};
+use crate::report::{self, FitStory};
 use crate::saved;
+use crate::values::ImageSize;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::{Dataset, digits, synthetic, worked_example};
 use eigenlift::kernel::KernelSpec;
@@ -19,7 +21,8 @@ use std::fs;
 use std::path::Path;
 
 /// Everything the demo writes.
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
+    "report.html",
     "scores.csv",
     "model.safetensors",
     "scatter.svg",
@@ -28,8 +31,13 @@ const FILES: [&str; 9] = [
     "scree.png",
     "contours.svg",
     "contours.png",
+    "linear.svg",
+    "linear.png",
     "worked-example.txt",
 ];
+/// The commands that give the scores of the digits.
+const AGAIN: &str = "eigenlift data digits --out digits.csv && \
+                     eigenlift fit kpca digits.csv --target digit -k 10 --image 8x8 --out scores.csv --report report.html";
 /// Components of the digits.
 const COMPONENTS: usize = 10;
 /// The kernel and the number of panels of the toy figure, and a seed whose eigenvalues lie near the printed ones.
@@ -120,6 +128,22 @@ impl Demo<'_> {
         let shown = Shown { scores: &scores, target: carried.target.as_ref() };
         self.draw("scatter", || plot::draw_scatter(&model, &shown, title))?;
         self.draw("scree", || plot::draw_scree(&model, "Spectrum of handwritten digits"))?;
+        let (written, took) = timed(|| {
+            let story = FitStory {
+                title: title.into(),
+                data: &account_of(set),
+                model: &model,
+                shown,
+                step: 1,
+                rows: Some(set.samples.points().into()),
+                image: Some(ImageSize { height: 8, width: 8 }),
+                command: AGAIN.into(),
+            };
+            report::save(&story.report()?, &self.args.out.join("report.html"))
+        });
+        written?;
+        *self.seconds.plot.get_or_insert(0.0) += took;
+        self.note("report.html", "report");
         Ok(model)
     }
 
@@ -133,7 +157,9 @@ impl Demo<'_> {
             .column_names(set.columns.clone());
         let (model, _) = self.fit(settings, &set)?;
         let title = "Three Gaussians: the first eight components";
-        self.draw("contours", || plot::draw_contours(&model, target(&set).as_ref(), title))
+        self.draw("contours", || plot::draw_contours(&model, target(&set).as_ref(), title))?;
+        let title = "Linear and kernel components";
+        self.draw("linear", || plot::draw_linear(&model, target(&set).as_ref(), title))
     }
 
     /// K, K̃, eigenvalues, β, α and scores of the four points.

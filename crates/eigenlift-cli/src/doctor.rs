@@ -10,6 +10,8 @@ use crate::kernel;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plan::samples_bytes;
 use crate::plot;
+use crate::report::{self, Told};
+use crate::values::PlotKind;
 use crate::words::{Words, aligned, counted, timed};
 use eigenlift::graph::Suspect;
 use eigenlift::matrix::Matrix;
@@ -73,6 +75,16 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
         plot::save(&picture(&report, &title("Neighbours", &args.input.data))?, &request.path)?;
         files.push(Written { path: request.path.clone(), what: request.kind.name() });
     }
+    if let Some(path) = &args.report {
+        Told {
+            title: title("Neighbours", &args.input.data),
+            data: &input.account,
+            warnings: Vec::new(),
+            texts: vec![text(&report)],
+            figures: vec![report::figure(PlotKind::Doctor, &picture(&report, "")?)],
+        }
+        .save(path, &mut files)?;
+    }
     if args.speech.json {
         return outputs::print_json(&DoctorAccount {
             command: "doctor isomap",
@@ -104,8 +116,8 @@ fn check_outputs(args: &DoctorIsomapArgs) -> Result<(), Failure> {
         ));
     }
     let edges = args.edges.iter().map(|path| Wanted { flag: "--edges", path, kind: Kind::Table });
-    let plots = args.plot.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
-    outputs::check(&[&args.input.data], &edges.chain(plots).collect::<Vec<_>>())
+    let others = outputs::wanted_plots(&args.plot).chain(report::wanted(args.report.as_ref()));
+    outputs::check(&[&args.input.data], &edges.chain(others).collect::<Vec<_>>())
 }
 
 fn settings(args: &DoctorIsomapArgs, data: &DataAccount) -> IsomapDoctor {

@@ -1,13 +1,18 @@
 //! `eigenlift fit`: from a table to scores, a model, pictures and an account.
 
+mod asked;
+
+pub(crate) use asked::Asked;
+
 use crate::account::{self, FitAccount, Seconds};
-use crate::args::{FitOutputArgs, InputArgs, MachineArgs};
+use crate::args::FitOutputArgs;
 use crate::exit::Failure;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
-use crate::method::{self, Method, Model, Rows};
+use crate::method::{self, Model, Rows};
 use crate::outputs::{self, Kind, Wanted, Written, score_names};
 use crate::plot::{self, Shown};
+use crate::report::{self, FitStory};
 use crate::rows::TableRows;
 use crate::saved;
 use crate::transform;
@@ -15,6 +20,7 @@ use crate::values::PlotKind;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
+use eigenlift::methods::Fitted;
 use eigenlift::progress::Watch;
 use eigenlift_io::{Target, TextColumn};
 use std::path::Path;
@@ -22,84 +28,81 @@ use std::path::Path;
 /// Rows of a table read in pieces that a picture shows.
 const SHOWN_ROWS: usize = 20_000;
 
-/// A fit as the command line asks for it.
+/// A fit from table to account.
 pub(crate) struct Job<'a> {
-    pub(crate) method: &'a dyn Method,
-    pub(crate) input: &'a InputArgs,
-    pub(crate) machine: &'a MachineArgs,
-    pub(crate) output: &'a FitOutputArgs,
-    pub(crate) loadings: Option<&'a Path>,
+    pub(crate) asked: Asked<'a>,
     pub(crate) session: &'a Session,
 }
 
 impl Job<'_> {
     /// Checks what was asked for, fits, writes, accounts.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let out = self.output.out.as_deref();
+        let out = self.asked.output.out.as_deref();
         outputs::check_standard_output(self.json(), out)?;
-        outputs::check_second_table("--loadings", self.json(), out, self.loadings)?;
+        outputs::check_second_table("--loadings", self.json(), out, self.asked.loadings)?;
         let inputs: Vec<&Path> =
-            std::iter::once(self.input.data.as_path()).chain(self.method.inputs()).collect();
+            std::iter::once(self.asked.input.data.as_path()).chain(self.asked.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;
-        match method::in_pieces(self.method, self.input, self.machine)? {
+        match method::in_pieces(self.asked.method, self.asked.input, self.asked.machine)? {
             Some(rows) => self.fit_pieces(rows),
             None => self.fit_whole(),
         }
     }
 
     fn wanted(&self) -> Vec<Wanted<'_>> {
-        let FitOutputArgs { out, model, plot, .. } = self.output;
+        let FitOutputArgs { out, model, plot, report, .. } = self.asked.output;
         let out = out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
         let loadings =
-            self.loadings.iter().map(|path| Wanted { flag: "--loadings", path, kind: Kind::Table });
+            self.asked.loadings.iter().map(|path| Wanted { flag: "--loadings", path, kind: Kind::Table });
         let model = model.iter().map(|path| Wanted { flag: "--model", path, kind: Kind::Model });
-        let plots = plot.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
-        out.chain(loadings).chain(model).chain(plots).collect()
+        let report = report.iter().map(|path| Wanted { flag: "--report", path, kind: Kind::Page });
+        out.chain(loadings).chain(model).chain(outputs::wanted_plots(plot)).chain(report).collect()
     }
 
     fn words(&self) -> Words {
-        Words::new(self.output.speech.quiet)
+        Words::new(self.asked.output.speech.quiet)
     }
 
     fn json(&self) -> bool {
-        self.output.speech.json
+        self.asked.output.speech.json
     }
 
     /// What can be refused once the table is known.
     fn check(&self, data: &DataAccount, carried: &[String]) -> Result<(), Failure> {
-        outputs::check_names(carried, self.method.name(), self.method.most_outputs(data))?;
-        let plots: Vec<PlotKind> = self.output.plot.iter().map(|plot| plot.kind).collect();
-        self.method.check(data, &plots)?;
+        outputs::check_names(carried, self.asked.method.name(), self.asked.method.most_outputs(data))?;
+        let plots: Vec<PlotKind> = self.asked.output.plot.iter().map(|plot| plot.kind).collect();
+        self.asked.method.check(data, &plots)?;
         let carried: Vec<String> =
-            carried.iter().cloned().chain(self.method.labels().map(String::from)).collect();
-        warn_of_lost_text(self.output.out.as_deref(), &carried, self.words());
-        warn_of_lost_text(self.loadings, &["column".into()], self.words());
+            carried.iter().cloned().chain(self.asked.method.labels().map(String::from)).collect();
+        warn_of_lost_text(self.asked.output.out.as_deref(), &carried, self.words());
+        warn_of_lost_text(self.asked.loadings, &["column".into()], self.words());
         Ok(())
     }
 
     /// The table is read as a whole.
     fn fit_whole(&self) -> Result<(), Failure> {
         let words = self.words();
-        let mut input = Input::read(self.input)?;
-        let weights = input.take_weights(self.method.weights())?;
+        let mut input = Input::read(self.asked.input)?;
+        let weights = input.take_weights(self.asked.method.weights())?;
         input.account.say(words);
         input.account.note_constant_columns(words);
         self.check(&input.account, &input.carried.names())?;
-        let rows = Rows { samples: input.take_samples(self.method.precision())?, weights };
-        let quiet = self.output.speech.quiet;
-        if self.method.plans_first() {
-            let plan =
-                self.session.watched(quiet, |watch| Ok(self.method.plan(&input.account, &rows, watch)))?;
-            if let Some(pieces) = method::pieces_instead(self.method, self.input, &plan)? {
+        let rows = Rows { samples: input.take_samples(self.asked.method.precision())?, weights };
+        let quiet = self.asked.output.speech.quiet;
+        if self.asked.method.plans_first() {
+            let plan = self
+                .session
+                .watched(quiet, |watch| Ok(self.asked.method.plan(&input.account, &rows, watch)))?;
+            if let Some(pieces) = method::pieces_instead(self.asked.method, self.asked.input, &plan)? {
                 drop(rows);
                 return self.fit_pieces(pieces);
             }
             self.say_plan(&plan?.text);
         }
         let (model, scores, mut seconds) = self.session.watched(quiet, |watch| {
-            let (model, fit) = timed(|| self.method.fit(&input.account, &rows, watch));
+            let (model, fit) = timed(|| self.asked.method.fit(&input.account, &rows, watch));
             let mut model = model?;
-            if !self.method.plans_first() {
+            if !self.asked.method.plans_first() {
                 self.say_plan(&model.plan());
             }
             let (scores, project) = timed(|| model.scores(&rows, watch));
@@ -108,9 +111,11 @@ impl Job<'_> {
         self.say(&*model);
         let labels = model.labels();
         let shown = Shown { scores: &scores, target: input.carried.target.as_ref().or(labels.as_ref()) };
-        let mut files = self.write_model(&*model, &shown, &mut seconds)?;
+        let story =
+            FitStory { rows: Some(rows.samples.points()), ..self.story(&input.account, &*model, shown) };
+        let mut files = self.write_model(&story, &mut seconds)?;
         if let Some(out) = self.scores_output() {
-            let names = score_names(self.method.name(), scores.n_cols());
+            let names = score_names(self.asked.method.name(), scores.n_cols());
             input.carried.text.extend(labels.map(|Target { name, values, .. }| TextColumn {
                 name,
                 position: usize::MAX,
@@ -126,12 +131,12 @@ impl Job<'_> {
 
     /// The table is read a piece at a time, and once more for the scores.
     fn fit_pieces(&self, rows: TableRows) -> Result<(), Failure> {
-        let (words, quiet) = (self.words(), self.output.speech.quiet);
+        let (words, quiet) = (self.words(), self.asked.output.speech.quiet);
         let mut rows = rows;
         self.check(&rows.account, &rows.carried_names())?;
         words.note("the table is too large for the memory allowed: it is read a piece at a time");
         let (model, fit) = self.session.watched(quiet, |watch| {
-            let (model, seconds) = timed(|| self.method.fit_source(&mut rows, watch));
+            let (model, seconds) = timed(|| self.asked.method.fit_source(&mut rows, watch));
             Ok((model?, seconds))
         })?;
         self.say_plan(&model.plan());
@@ -143,13 +148,18 @@ impl Job<'_> {
         self.say(&*model);
         let drawn =
             |plot: &crate::values::PlotRequest| matches!(plot.kind, PlotKind::Scatter | PlotKind::Whitening);
-        let sample = if self.output.plot.iter().any(drawn) {
-            self.session.watched(quiet, |watch| sample_scores(&*model, &mut rows, watch))?
+        let output = self.asked.output;
+        let sample = if output.report.is_some() || output.plot.iter().any(drawn) {
+            self.session
+                .watched(quiet, |watch| sample_scores(model.fitted(), model.n_samples(), &mut rows, watch))?
         } else {
             (Matrix::zeros(0, model.fitted().n_outputs()), None)
         };
         let shown = Shown { scores: &sample.0, target: sample.1.as_ref() };
-        let mut files = self.write_model(&*model, &shown, &mut seconds)?;
+        let story =
+            FitStory { step: shown_step(model.n_samples()), ..self.story(&rows.account, &*model, shown) };
+        let mut files = self.write_model(&story, &mut seconds)?;
+        drop(story);
         if let Some(out) = self.scores_output() {
             let mut spent = transform::Seconds::default();
             RowSource::rewind(&mut rows)?;
@@ -186,7 +196,7 @@ impl Job<'_> {
         files: &[Written],
     ) -> Result<(), Failure> {
         if self.json() {
-            let command = format!("fit {}", self.method.name());
+            let command = format!("fit {}", self.asked.method.name());
             return outputs::print_json(&FitAccount::new(&command, data, model, seconds, files));
         }
         account::say_end(seconds, files, self.words());
@@ -194,66 +204,83 @@ impl Job<'_> {
     }
 
     /// Writes files first and standard output last, so that a reader who leaves early loses no file.
-    fn write_model(
-        &self,
-        model: &dyn Model,
-        shown: &Shown<'_>,
-        seconds: &mut Seconds,
-    ) -> Result<Vec<Written>, Failure> {
+    fn write_model(&self, story: &FitStory<'_>, seconds: &mut Seconds) -> Result<Vec<Written>, Failure> {
+        let model = story.model;
         let mut files = Vec::new();
-        if let Some(path) = &self.output.model {
+        if let Some(path) = &self.asked.output.model {
             let (saved, took) = timed(|| saved::save(model.fitted(), path, self.session));
             saved?;
             seconds.write += took;
             files.push(Written { path: path.clone(), what: "model" });
         }
-        if let Some(path) = self.loadings {
+        if let Some(path) = self.asked.loadings {
             let (written, took) = timed(|| model.write_loadings(path));
             written?;
             seconds.write += took;
             files.push(Written { path: path.to_owned(), what: "loadings" });
         }
-        for request in &self.output.plot {
+        for request in &self.asked.output.plot {
             let (drawn, took) =
-                timed(|| plot::save(&model.draw(request.kind, shown, &self.title())?, &request.path));
+                timed(|| plot::save(&model.draw(request.kind, &story.shown, &story.title)?, &request.path));
             drawn?;
             *seconds.plot.get_or_insert(0.0) += took;
             files.push(Written { path: request.path.clone(), what: request.kind.name() });
         }
+        if let Some(path) = &self.asked.output.report {
+            let (written, took) = timed(|| report::save(&story.report()?, path));
+            written?;
+            *seconds.plot.get_or_insert(0.0) += took;
+            files.push(Written { path: path.clone(), what: "report" });
+        }
         Ok(files)
     }
 
-    fn scores_output(&self) -> Option<&Path> {
-        outputs::table_output(self.output.out.as_deref(), self.json())
+    fn story<'s>(&'s self, data: &'s DataAccount, model: &'s dyn Model, shown: Shown<'s>) -> FitStory<'s> {
+        FitStory {
+            title: title(self.asked.method.title(), &self.asked.input.data),
+            data,
+            model,
+            shown,
+            step: 1,
+            rows: None,
+            image: self.asked.output.image,
+            command: report::command_line(),
+        }
     }
 
-    fn title(&self) -> String {
-        title(self.method.title(), &self.input.data)
+    fn scores_output(&self) -> Option<&Path> {
+        outputs::table_output(self.asked.output.out.as_deref(), self.json())
     }
 }
 
+/// Of so many rows, one in how many is shown.
+fn shown_step(n: usize) -> usize {
+    n.div_ceil(SHOWN_ROWS).max(1)
+}
+
 /// Scores and labels of some rows, evenly from the whole table.
-fn sample_scores(
-    model: &dyn Model,
+pub(crate) fn sample_scores(
+    model: &dyn Fitted,
+    n: usize,
     rows: &mut TableRows,
     watch: &Watch,
 ) -> Result<(Matrix<f64>, Option<Target>), Failure> {
-    let step = model.n_samples().div_ceil(SHOWN_ROWS).max(1);
+    let step = shown_step(n);
     let (mut chosen, mut target, mut at) = (Vec::new(), None::<Target>, 0);
     RowSource::rewind(rows)?;
     while let Some(piece) = rows.next_piece(rows.piece_rows())? {
-        watch.step("rows for the picture", at, model.n_samples())?;
+        watch.step("rows for the picture", at, n)?;
         let picked: Vec<usize> = (0..piece.rows.n_rows()).filter(|i| (at + i) % step == 0).collect();
         at += piece.rows.n_rows();
         let some = Matrix::from_fn(picked.len(), piece.rows.n_cols(), |i, j| piece.rows[(picked[i], j)]);
-        chosen.extend(model.fitted().project((&some).into(), &watch.silent())?.into_vec());
+        chosen.extend(model.project((&some).into(), &watch.silent())?.into_vec());
         if let Some(label) = piece.carried.target {
             let all = target.get_or_insert_with(|| Target { values: Vec::new(), ..label.clone() });
             all.numeric &= label.numeric;
             all.values.extend(picked.iter().map(|i| label.values[*i].clone()));
         }
     }
-    let k = model.fitted().n_outputs();
+    let k = model.n_outputs();
     Ok((Matrix::from_vec(chosen.clone(), chosen.len() / k.max(1), k)?, target))
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Input {
 }
 
 /// What stands in front of the scores.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) text: Vec<TextColumn>,
     pub(crate) target: Option<Target>,
@@ -97,7 +97,8 @@ impl Input {
         Ok(Some(weights))
     }
 
-    fn from_table(path: &Path, table: Table, seconds: f64) -> Self {
+    /// A table that was read in `seconds`.
+    pub(crate) fn from_table(path: &Path, table: Table, seconds: f64) -> Self {
         let constant = constant_columns(&table);
         let header_has_number = table.number_in_header;
         let mut account = DataAccount {

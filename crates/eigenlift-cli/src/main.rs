@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod doctor;
 mod exit;
+mod explore;
 mod fit;
 mod input;
 mod inspect;
@@ -19,6 +20,7 @@ mod outputs;
 mod plan;
 mod plot;
 mod progress;
+mod report;
 mod rows;
 mod saved;
 mod shell;
@@ -27,12 +29,12 @@ mod values;
 mod way_back;
 mod words;
 
-use args::{ChooseMethod, Cli, Command, FitMethod, FitOutputArgs, InputArgs, PlanMethod, SpeechArgs};
+use args::{ChooseMethod, Cli, Command, InputArgs, PlanMethod, SpeechArgs};
 use clap::Parser;
 use exit::Failure;
 use fit::Job;
 use interrupt::Session;
-use method::{Earlier, KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
+use method::{KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -47,7 +49,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Demo(args) => demo::run(args, session),
         Command::Data(args) => data::run(args),
         Command::Plan { method } => run_plan(method, session),
-        Command::Fit { method } => run_fit(method, session),
+        Command::Fit { method } => method.with(|asked| Job { asked, session }.run()),
         Command::Transform(args) => transform::run(args, session),
         Command::Inverse(args) => apply::run_inverse(args, session),
         Command::Denoise(args) => apply::run_denoise(args, session),
@@ -58,6 +60,8 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Certify(args) => certify::run_certify(args, session),
         Command::Refine(args) => certify::run_refine(args, session),
         Command::Inspect(args) => inspect::run(args),
+        Command::Plot { picture } => plot::run(picture, session),
+        Command::Explore(args) => explore::run(args),
         Command::Kernel { question } => kernel::run(question, session),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man { out } => shell::man(out.as_deref()),
@@ -104,58 +108,4 @@ fn plan_manifold(
     session: &Session,
 ) -> Result<(), Failure> {
     plan::run(&method, input, (&method.common().machine, speech), session)
-}
-
-fn run_fit(method: &FitMethod, session: &Session) -> Result<(), Failure> {
-    match method {
-        FitMethod::Kpca(args) => {
-            let earlier = args.like.as_deref().map(Earlier::load).transpose()?;
-            let method = KernelPcaSettings { args: &args.settings, earlier };
-            let (machine, output) = (&args.settings.machine, &args.output);
-            Job { method: &method, input: &args.input, machine, output, loadings: None, session }.run()
-        }
-        FitMethod::Pca(args) => Job {
-            method: &PcaSettings(&args.settings),
-            input: &args.input,
-            machine: &args.settings.linear.machine,
-            output: &args.output,
-            loadings: args.loadings.as_deref(),
-            session,
-        }
-        .run(),
-        FitMethod::Whiten(args) => Job {
-            method: &WhitenSettings(&args.settings),
-            input: &args.input,
-            machine: &args.settings.linear.machine,
-            output: &args.output,
-            loadings: None,
-            session,
-        }
-        .run(),
-        FitMethod::Isomap(args) => {
-            fit_manifold(ManifoldSettings::Isomap(&args.settings), &args.input, &args.output, session)
-        }
-        FitMethod::Mds(args) => {
-            fit_manifold(ManifoldSettings::Mds(&args.settings), &args.input, &args.output, session)
-        }
-        FitMethod::Laplacian(args) => {
-            fit_manifold(ManifoldSettings::Laplacian(&args.settings), &args.input, &args.output, session)
-        }
-        FitMethod::Diffusion(args) => {
-            fit_manifold(ManifoldSettings::Diffusion(&args.settings), &args.input, &args.output, session)
-        }
-        FitMethod::Lle(args) => {
-            fit_manifold(ManifoldSettings::Lle(&args.settings), &args.input, &args.output, session)
-        }
-    }
-}
-
-fn fit_manifold(
-    method: ManifoldSettings<'_>,
-    input: &InputArgs,
-    output: &FitOutputArgs,
-    session: &Session,
-) -> Result<(), Failure> {
-    let machine = &method.common().machine;
-    Job { method: &method, input, machine, output, loadings: None, session }.run()
 }

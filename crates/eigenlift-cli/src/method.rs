@@ -21,7 +21,7 @@ use crate::words::Words;
 use eigenlift::data::AnySamples;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{AnyModel, Fitted};
+use eigenlift::methods::{AnyModel, Fitted, FittedKernelPca};
 use eigenlift::progress::Watch;
 use eigenlift_io::{Target, is_sparse};
 use eigenlift_plot::Figure;
@@ -89,7 +89,7 @@ pub(crate) trait Method {
 }
 
 /// A fitted model.
-pub(crate) trait Model {
+pub(crate) trait Model: Send + Sync {
     /// What every model can do.
     fn fitted(&self) -> &dyn Fitted;
     /// Rows it was fitted on.
@@ -118,6 +118,12 @@ pub(crate) trait Model {
     fn found(&self) -> Map<String, Value>;
     /// Shares of the variance along coordinates, where they have one.
     fn shares(&self) -> Vec<f64>;
+    /// Pictures that tell something of this model, beside that of its scores.
+    fn pictures(&self) -> Vec<PlotKind>;
+    /// The model of kernel PCA, if it is one.
+    fn kernel_pca(&self) -> Option<&FittedKernelPca> {
+        None
+    }
     /// A picture of the kinds that the method has.
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure>;
     /// A table beside the scores: loadings.

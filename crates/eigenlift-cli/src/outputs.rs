@@ -2,8 +2,9 @@
 
 use crate::exit::Failure;
 use crate::input::Carried;
+use crate::values::PlotRequest;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{AtomicFile, Format, Output, TableWriter, WriteOptions, same_file};
+use eigenlift_io::{AtomicFile, Format, Output, TableWriter, WriteOptions, csv_bytes, same_file};
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
@@ -18,6 +19,8 @@ pub(crate) enum Kind {
     Model,
     /// A drawing.
     Picture,
+    /// A report.
+    Page,
 }
 
 impl Kind {
@@ -28,6 +31,7 @@ impl Kind {
             Self::Table => is_standard(path) || Format::from_extension(path).is_some() || is_special(path),
             Self::Model => extension == "safetensors",
             Self::Picture => eigenlift_plot::FORMATS.contains(&extension.as_str()),
+            Self::Page => extension == "html",
         }
     }
 
@@ -36,6 +40,7 @@ impl Kind {
             Self::Table => "it must end in .csv, .tsv, .npy, .npz or .parquet, or be - for standard output",
             Self::Model => "it must end in .safetensors",
             Self::Picture => "it must end in .svg or .png",
+            Self::Page => "it must end in .html",
         }
     }
 }
@@ -49,6 +54,11 @@ pub(crate) struct Wanted<'a> {
     pub(crate) path: &'a Path,
     /// What it holds.
     pub(crate) kind: Kind,
+}
+
+/// Pictures that the command line asks for.
+pub(crate) fn wanted_plots(plots: &[PlotRequest]) -> impl Iterator<Item = Wanted<'_>> {
+    plots.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture })
 }
 
 /// Whether the path stands for standard input or output.
@@ -185,6 +195,21 @@ pub(crate) fn write_scores(
     let mut writer = ScoreWriter::create(path, &carried.names(), names, Some(scores.n_rows()))?;
     writer.append(carried, scores)?;
     writer.commit()
+}
+
+/// Scores with what is carried in front of them, as the bytes of a CSV file.
+pub(crate) fn scores_as_text(
+    carried: &Carried,
+    names: &[String],
+    scores: &Matrix<f64>,
+) -> Result<Vec<u8>, Failure> {
+    Ok(csv_bytes(&Output {
+        text: &carried.columns(),
+        names,
+        n_rows: scores.n_rows(),
+        values: scores.as_slice(),
+        single_precision: false,
+    })?)
 }
 
 /// Scores that are written a piece at a time; the file appears when it is complete.

@@ -1,25 +1,25 @@
 //! Pictures of a fitted model.
 
+mod command;
+mod gram;
+mod plane;
+
+pub(crate) use command::run;
+pub(crate) use gram::{draw_gram, draw_gram_of};
+pub(crate) use plane::{draw_contours, draw_curves, draw_linear, is_planar};
+
 use crate::exit::Failure;
 use crate::method::Model;
 use crate::outputs;
-use eigenlift::data::AnyPoints;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::FittedKernelPca;
-use eigenlift::model::Lift;
+use eigenlift::methods::{Fitted, FittedKernelPca};
 use eigenlift_io::Target;
-use eigenlift_plot::{Color, ContourPanels, Figure, Panel, Scatter, Scree, contour_panels, scatter, scree};
+use eigenlift_plot::{Color, Figure, Scatter, Scree, scatter, scree};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// A target of whole numbers with at most this many different values is drawn as classes.
 const MOST_CLASSES: usize = 20;
-/// Contour panels drawn, as in the notes.
-const MOST_PANELS: usize = 8;
-/// Lines of the grid in each direction.
-const GRID: usize = 80;
-/// What the grid shows beyond the data on each side, as a share of their range.
-const MARGIN: f64 = 0.2;
 
 /// What a picture shows beside the model: scores of samples and their labels.
 #[derive(Clone, Copy, Debug)]
@@ -38,19 +38,29 @@ pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
 
 /// The first two components; the rows in order when there is only one.
 pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
-    let (Shown { scores, target }, ratio) = (*shown, model.shares());
-    let name = model.fitted().method();
-    let label = |j: usize| match ratio.get(j) {
-        Some(share) => format!("{name}{} ({:.1} % of variance)", j + 1, 100.0 * share),
-        None => format!("{name}{}", j + 1),
-    };
+    let labels = axis_labels(model, shown.scores.n_cols());
+    scatter_of(shown, &labels, model.keeps_distances(), title)
+}
+
+/// Rows that were not fitted, along the first two coordinates.
+pub(crate) fn draw_plain_scatter(
+    model: &dyn Fitted,
+    shown: &Shown<'_>,
+    title: &str,
+) -> Result<Figure, Failure> {
+    scatter_of(shown, &outputs::score_names(model.method(), shown.scores.n_cols()), false, title)
+}
+
+fn scatter_of(shown: &Shown<'_>, labels: &[String], equal: bool, title: &str) -> Result<Figure, Failure> {
+    let Shown { scores, target } = *shown;
+    let label = |j: usize| labels.get(j).cloned().unwrap_or_default();
     let x = scores.column(0);
     let (y, y_label) = if scores.n_cols() > 1 {
         (scores.column(1), label(1))
     } else {
         ((1..=x.len()).map(|row| row as f64).collect(), "row".to_string())
     };
-    let (x_label, equal_aspect) = (label(0), model.keeps_distances() && scores.n_cols() > 1);
+    let (x_label, equal_aspect) = (label(0), equal && scores.n_cols() > 1);
     colored(target, |color| {
         Ok(scatter(&Scatter {
             x: &x,
@@ -62,6 +72,16 @@ pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) ->
             equal_aspect,
         })?)
     })
+}
+
+/// What each of `k` coordinates is called, with its share of the variance where it has one.
+pub(crate) fn axis_labels(model: &dyn Model, k: usize) -> Vec<String> {
+    let (name, shares) = (model.fitted().method(), model.shares());
+    let label = |j: usize| match shares.get(j) {
+        Some(share) => format!("{name}{} ({:.1} % of variance)", j + 1, 100.0 * share),
+        None => format!("{name}{}", j + 1),
+    };
+    (0..k).map(label).collect()
 }
 
 /// A picture whose points have the colours of a target: numbers, classes or none.
@@ -100,60 +120,4 @@ pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure,
         title,
         ..Scree::default()
     })?)
-}
-
-/// The components as functions over the plane, each titled with its eigenvalue nλ.
-pub(crate) fn draw_contours(
-    model: &FittedKernelPca,
-    target: Option<&Target>,
-    title: &str,
-) -> Result<Figure, Failure> {
-    let Lift::Kernel { samples, .. } = &model.projection().lift else {
-        return Err(Failure::Usage(
-            "contours of a model that holds no points of the plane; they need samples or landmarks. \
-             Leave the contours out, or fit with --solver davidson."
-                .into(),
-        ));
-    };
-    let data = samples.points().to_dense::<f64>();
-    let (x, y) = (data.column(0), data.column(1));
-    let (x_range, y_range) = (widened(&x), widened(&y));
-    let grid = Matrix::from_fn(GRID * GRID, 2, |at, axis| {
-        let (step, range) = if axis == 0 { (at % GRID, x_range) } else { (at / GRID, y_range) };
-        range.0 + (range.1 - range.0) * step as f64 / (GRID - 1) as f64
-    });
-    let heights = model.transform(AnyPoints::F64((&grid).into()))?;
-    let panel = |j: usize| Panel {
-        title: format!("nλ{} = {:.2}", subscript(j + 1), model.eigenvalues()[j]),
-        values: heights.column(j),
-    };
-    let labels = model.column_names();
-    let label = |axis: usize| labels.get(axis).map_or("", String::as_str);
-    Ok(contour_panels(&ContourPanels {
-        panels: (0..model.n_components().min(MOST_PANELS)).map(panel).collect(),
-        nx: GRID,
-        ny: GRID,
-        x_range,
-        y_range,
-        points: (&x, &y),
-        classes: target
-            .filter(|target| continuous(target).is_none() && target.values.len() == x.len())
-            .map(|target| target.values.as_slice()),
-        columns: 0,
-        title,
-        x_label: label(0),
-        y_label: label(1),
-    })?)
-}
-
-/// The range of the values and a margin on each side.
-fn widened(values: &[f64]) -> (f64, f64) {
-    let (low, high) =
-        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
-    let margin = if high > low { MARGIN * (high - low) } else { 1.0 };
-    (low - margin, high + margin)
-}
-
-fn subscript(n: usize) -> String {
-    n.to_string().chars().filter_map(|digit| char::from_u32(0x2080 + digit.to_digit(10)?)).collect()
 }

@@ -2,11 +2,12 @@
 
 use crate::args::{ApplyArgs, Precision};
 use crate::exit::Failure;
-use crate::fit::warn_of_lost_text;
+use crate::fit::{sample_scores, title, warn_of_lost_text};
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::method::COMPONENT;
 use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, score_names};
+use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::saved;
 use crate::words::{Words, bytes, peak_memory, timed};
@@ -16,6 +17,7 @@ use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted};
 use eigenlift::progress::{Observer, Watch};
 use eigenlift_io::{TextColumn, is_sparse};
+use eigenlift_plot::Figure;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,8 +56,9 @@ struct TransformAccount<'a> {
 /// Loads the model, reads the rows, writes their scores.
 pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
     outputs::check_standard_output(args.output.speech.json, args.output.out.as_deref())?;
-    let wanted: Vec<Wanted<'_>> =
-        args.output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
+    let wanted = args.output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
+    let wanted: Vec<Wanted<'_>> = wanted.chain(outputs::wanted_plots(&args.plot)).collect();
+    check_picture(args)?;
     outputs::check(&[&args.input.data, &args.model], &wanted)?;
     let words = Words::new(args.output.speech.quiet);
     let (model, load) = timed(|| saved::load(&args.model));
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
     let model = any.fitted();
     let mut seconds = Seconds { load, ..Seconds::default() };
     let out = outputs::table_output(args.output.out.as_deref(), args.output.speech.json);
+    let mut files = Vec::new();
     let account = if is_sparse(&args.input.data) {
         project_sparse(model, args, out, &mut seconds, session)?
     } else {
@@ -74,16 +78,16 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
         warn_of_lost_text(args.output.out.as_deref(), &rows.carried_names(), words);
         session
             .watched(args.output.speech.quiet, |watch| project(model, &mut rows, out, &mut seconds, watch))?;
+        for request in &args.plot {
+            let figure = session.watched(args.output.speech.quiet, |watch| draw(&any, &mut rows, watch))?;
+            plot::save(&figure, &request.path)?;
+            files.push(Written { path: request.path.clone(), what: request.kind.name() });
+        }
         rows.account
     };
     account.say(words);
-    let files: Vec<Written> = args
-        .output
-        .out
-        .iter()
-        .filter(|path| !outputs::is_standard(path))
-        .map(|path| Written { path: path.clone(), what: "scores" })
-        .collect();
+    let tables = args.output.out.iter().filter(|path| !outputs::is_standard(path));
+    files.extend(tables.map(|path| Written { path: path.clone(), what: "scores" }));
     if args.output.speech.json {
         return outputs::print_json(&TransformAccount {
             command: "transform",
@@ -104,6 +108,30 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
     }
     say_end(seconds, &files, words);
     Ok(())
+}
+
+/// Rows for a picture are read a second time.
+fn check_picture(args: &ApplyArgs) -> Result<(), Failure> {
+    let once = outputs::is_standard(&args.input.data) || is_sparse(&args.input.data);
+    if args.plot.is_empty() || !once {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("--plot of {}", args.input.data.display()),
+        "a picture reads the rows a second time, which standard input and sparse matrices do not allow",
+        "Write the scores to a file and use eigenlift plot scatter",
+    ))
+}
+
+/// Some rows along the first two coordinates.
+fn draw(any: &AnyModel, rows: &mut TableRows, watch: &Watch) -> Result<Figure, Failure> {
+    let n = rows.account.rows;
+    let (scores, target) = sample_scores(any.fitted(), n, rows, watch)?;
+    rows.account.rows = n;
+    let shown = Shown { scores: &scores, target: target.as_ref() };
+    let name = title("Scores", &rows.account.path);
+    // Shares of the variance are those of the rows of the fit.
+    plot::draw_plain_scatter(any.fitted(), &shown, &name)
 }
 
 /// Projects the rows of a sparse matrix.

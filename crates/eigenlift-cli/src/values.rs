@@ -214,10 +214,16 @@ pub(crate) enum PlotKind {
     Preimages,
     /// What the bandwidth does to the components.
     Sensitivity,
+    /// The components over the plane, those of linear PCA beside them.
+    Linear,
+    /// The axes of feature space, drawn over the data.
+    Curves,
+    /// The kernel matrix and its centred form.
+    Gram,
 }
 
 impl PlotKind {
-    const ALL: [(&'static str, PlotKind); 9] = [
+    const ALL: [(&'static str, PlotKind); 12] = [
         ("scatter", Self::Scatter),
         ("scree", Self::Scree),
         ("contours", Self::Contours),
@@ -227,7 +233,54 @@ impl PlotKind {
         ("doctor", Self::Doctor),
         ("preimages", Self::Preimages),
         ("sensitivity", Self::Sensitivity),
+        ("linear", Self::Linear),
+        ("curves", Self::Curves),
+        ("gram", Self::Gram),
     ];
+
+    /// What the picture is called above it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Scatter => "Scores",
+            Self::Scree => "Spectrum",
+            Self::Contours => "Components",
+            Self::Linear => "Linear and kernel components",
+            Self::Curves => "Axes of feature space",
+            Self::Gram => "Kernel matrix",
+            Self::Choice => "Choice",
+            Self::Whitening => "Whitening",
+            Self::Graph => "Graph of neighbours",
+            Self::Doctor => "Numbers of neighbours",
+            Self::Preimages => "Pre-images",
+            Self::Sensitivity => "Sensitivity to the bandwidth",
+        }
+    }
+
+    /// What the picture shows, in a sentence.
+    pub(crate) fn caption(self) -> &'static str {
+        match self {
+            Self::Scatter => "The rows along the first two components.",
+            Self::Scree => {
+                "The spectrum: the variance along each component, with the bounds that the certificate gives."
+            }
+            Self::Contours => {
+                "Each component as a function over the plane: along a line its score is the same."
+            }
+            Self::Choice => "How the number of components was chosen.",
+            Self::Whitening => "The data and their covariance, before and after.",
+            Self::Graph => "The graph of neighbours over the embedding.",
+            Self::Doctor => "What becomes of the graph with more neighbours.",
+            Self::Preimages => "Rows before and after.",
+            Self::Sensitivity => "What the bandwidth does to the components.",
+            Self::Linear => {
+                "The components of linear PCA, whose lines are straight, beside those of the kernel."
+            }
+            Self::Curves => {
+                "Axes of feature space pulled back to the data: rows whose other scores are 0. Dashed where they cannot be trusted."
+            }
+            Self::Gram => "The kernel between all pairs of rows, as it is and centred.",
+        }
+    }
 
     /// What the picture is called on the command line and in accounts.
     pub(crate) fn name(self) -> &'static str {
@@ -262,6 +315,21 @@ pub(crate) fn kernel_choice_plot(text: &str) -> Result<PlotRequest, String> {
 /// `FILE` or `doctor=FILE`.
 pub(crate) fn doctor_plot(text: &str) -> Result<PlotRequest, String> {
     plot_among(&[PlotKind::Doctor], text)
+}
+
+/// `FILE` or `gram=FILE`.
+pub(crate) fn gram_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Gram], text)
+}
+
+/// `FILE` or `scree=FILE`.
+pub(crate) fn scree_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Scree], text)
+}
+
+/// `FILE` or `scatter=FILE`.
+pub(crate) fn scatter_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Scatter], text)
 }
 
 /// `FILE` or `preimages=FILE`.

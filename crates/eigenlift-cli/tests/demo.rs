@@ -12,7 +12,10 @@ fn the_demo_writes_its_files_twice() {
     let files = [
         "contours.png",
         "contours.svg",
+        "linear.png",
+        "linear.svg",
         "model.safetensors",
+        "report.html",
         "scatter.png",
         "scatter.svg",
         "scores.csv",

@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use support::{EIGENLIFT, Folder, Run};
 
 /// `[[], ["demo"], …, ["fit", "kpca"], …]`: every command that help lists.
@@ -37,15 +38,30 @@ fn every_example_runs() {
     assert!(examples.len() > 50, "{examples:#?}");
     examples.dedup();
     for example in examples {
+        if example.trim().starts_with("eigenlift explore") {
+            shows_an_address(&folder, example.trim());
+            continue;
+        }
         let run = folder.shell(example.trim());
         assert_eq!(run.code, 0, "{example}\n{}", run.err);
     }
 }
 
+/// A page that is served until it is stopped.
+fn shows_an_address(folder: &Folder, example: &str) {
+    let words: Vec<&str> = example.split_whitespace().skip(1).collect();
+    let mut page =
+        folder.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut line = String::new();
+    let read = BufReader::new(page.stdout.take().expect("piped")).read_line(&mut line);
+    page.kill().and_then(|()| page.wait()).expect("it was running");
+    assert!(read.is_ok() && line.starts_with("http://127.0.0.1:"), "{example}: {line}");
+}
+
 #[test]
 fn only_commands_that_exist_are_listed() {
     let all = commands(&[]);
-    for later in ["select", "explore", "man"] {
+    for later in ["select", "man"] {
         assert!(!all.iter().any(|command| command.first().is_some_and(|name| name == later)), "{later}");
     }
     let of = |first: &str| {
@@ -56,8 +72,8 @@ fn only_commands_that_exist_are_listed() {
     assert_eq!(of("choose"), ["kpca", "pca"]);
     assert_eq!(of("doctor"), ["isomap", "kernel"]);
     assert_eq!(of("kernel").len(), 8);
-    assert_eq!(all.iter().filter(|command| command.len() == 1).count(), 15);
-    assert_eq!(all.len(), 1 + 15 + 8 + 8 + 2 + 2 + 8);
+    assert_eq!(all.iter().filter(|command| command.len() == 1).count(), 17);
+    assert_eq!(all.len(), 1 + 17 + 8 + 8 + 2 + 2 + 8 + 9);
 }
 
 #[test]

@@ -6,4 +6,4 @@ mod read;
 mod write;
 
 pub(crate) use read::open;
-pub(crate) use write::create;
+pub(crate) use write::{bytes, create};

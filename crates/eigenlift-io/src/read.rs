@@ -1,5 +1,6 @@
 //! Reading a table in whatever format it is.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Report, Result, TableError, quoted};
@@ -53,7 +54,35 @@ pub struct ReadOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let mut opened = open(path, options)?;
+    whole(open(path, options)?, options)
+}
+
+/// Reads a whole table from bytes that come from elsewhere than a file; `name` stands for it in messages, and its
+/// extension for the format where the bytes do not tell.
+///
+/// CSV, TSV and NPY are read as they come; NPZ and Parquet pass through a nameless temporary file.
+///
+/// ```
+/// use eigenlift_io::{ReadOptions, read_table_from};
+///
+/// let table = read_table_from("upload.csv", &b"a,b\n1,2\n3,4\n"[..], &ReadOptions::default())?;
+/// assert_eq!((table.names, table.n_rows), (vec!["a".into(), "b".into()], 2));
+/// # Ok::<(), eigenlift_io::TableError>(())
+/// ```
+///
+/// # Errors
+/// As [`read_table`].
+pub fn read_table_from(
+    name: &str,
+    bytes: impl Read + Send + 'static,
+    options: &ReadOptions,
+) -> Result<Table> {
+    let source = Source::from_reader(name, Box::new(bytes))?;
+    whole(recognise(source, Path::new(name), None, options)?, options)
+}
+
+/// All rows of a table.
+fn whole(mut opened: Opened, options: &ReadOptions) -> Result<Table> {
     while opened.feed.read_rows(&mut opened.draft, usize::MAX)? > 0 {}
     let mut table = opened.draft.finish(options.missing)?;
     table.single_precision = opened.single_precision;
@@ -64,11 +93,20 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table> {
 /// Opens a table in whatever format it is.
 pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Opened> {
     let (file, member_in_path) = split_member(path);
-    let source = Source::open(&file)?;
+    recognise(Source::open(&file)?, &file, member_in_path, options)
+}
+
+/// Finds the format of an input and begins to read it.
+fn recognise(
+    source: Source,
+    file: &Path,
+    member_in_path: Option<String>,
+    options: &ReadOptions,
+) -> Result<Opened> {
     let format = options
         .format
         .or_else(|| Format::from_magic(&source.head))
-        .or_else(|| Format::from_extension(&file))
+        .or_else(|| Format::from_extension(file))
         .unwrap_or(Format::Csv);
     let member = options.member.clone().or(member_in_path);
     if let Some(member) = &member

@@ -34,7 +34,7 @@ impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() };
         let fail = |error| TableError::unreadable(&name, error);
-        let mut body = if is_standard(path) {
+        let body = if is_standard(path) {
             Body::Stream(Box::new(io::stdin()))
         } else {
             let file = File::open(path).map_err(fail)?;
@@ -49,6 +49,17 @@ impl Source {
                 Body::Stream(Box::new(file))
             }
         };
+        Self::begin(name, body)
+    }
+
+    /// Bytes that come from elsewhere, under a name for messages.
+    pub(crate) fn from_reader(name: &str, bytes: Box<dyn Read + Send>) -> Result<Self> {
+        Self::begin(name.to_owned(), Body::Stream(bytes))
+    }
+
+    /// Takes the first bytes of an input.
+    fn begin(name: String, mut body: Body) -> Result<Self> {
+        let fail = |error| TableError::unreadable(&name, error);
         let mut head = Vec::new();
         let read = match &mut body {
             Body::File { file, .. } => file.as_ref().take(HEAD_BYTES).read_to_end(&mut head),

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use crate::csv;
+use crate::error::{Result, TableError};
 use crate::format::Format;
-use crate::output::{Output, check_sizes};
+use crate::output::{Output, check_names, check_sizes};
 use crate::writer::{TableWriter, WriteOptions, output_name};
 
 /// Writes a table; the path `-` is standard output, as CSV unless `format` says otherwise.
@@ -43,4 +44,19 @@ pub fn write_table(path: &Path, output: &Output<'_>, format: Option<Format>) -> 
     let mut writer = TableWriter::create(path, &options)?;
     writer.append(output)?;
     writer.commit()
+}
+
+/// A table as the bytes of a CSV file, the same as [`write_table`] would write.
+///
+/// # Errors
+///
+/// [`TableError`] when the sizes of the table disagree or two columns have the same name.
+pub fn csv_bytes(output: &Output<'_>) -> Result<Vec<u8>> {
+    const NAME: &str = "the table";
+    check_sizes(NAME, output)?;
+    check_names(
+        NAME,
+        output.text.iter().map(|(name, _)| *name).chain(output.names.iter().map(String::as_str)),
+    )?;
+    csv::bytes(output, b',').map_err(|error| TableError::unwritable(NAME, error))
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::palette::{CLASSES, OTHER};
+use crate::palette::{CLASSES, MORE_CLASSES, OTHER};
 use crate::scene::{Marker, Rgba};
 
 /// Classes beyond this many share the look "other".
@@ -27,10 +27,10 @@ pub(crate) struct Classes {
 impl Classes {
     /// Groups equal labels; numbers are ordered by value, other labels by alphabet. Of more than 20 classes
     /// the most frequent 20 are kept and the rest becomes "other".
-    pub(crate) fn new(labels: &[String]) -> Self {
+    pub(crate) fn new<S: AsRef<str>>(labels: &[S]) -> Self {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for label in labels {
-            *counts.entry(label).or_default() += 1;
+            *counts.entry(label.as_ref()).or_default() += 1;
         }
         let mut names: Vec<(&str, usize)> = counts.into_iter().collect();
         names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| natural(a.0, b.0)));
@@ -40,13 +40,23 @@ impl Classes {
 
         let place: HashMap<&str, usize> = names.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();
         let of_point =
-            labels.iter().map(|label| place.get(label.as_str()).copied().unwrap_or(names.len())).collect();
+            labels.iter().map(|label| place.get(label.as_ref()).copied().unwrap_or(names.len())).collect();
         let mut looks: Vec<Look> = names.iter().enumerate().map(|(k, (name, _))| look(k, name)).collect();
         if n_left_out > 0 {
             let name = format!("other ({n_left_out})");
             looks.push(Look { name, color: OTHER, marker: Marker::Circle });
         }
         Classes { looks, of_point }
+    }
+
+    /// The same classes as squares of different colours, for pictures without markers.
+    pub(crate) fn in_cells(mut self) -> Self {
+        let colors = CLASSES.iter().chain(&MORE_CLASSES);
+        for (look, color) in self.looks.iter_mut().take(LIMIT).zip(colors) {
+            look.color = *color;
+        }
+        self.looks.iter_mut().for_each(|look| look.marker = Marker::Square);
+        self
     }
 }
 

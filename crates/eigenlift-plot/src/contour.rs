@@ -10,6 +10,7 @@ use crate::marching::{Grid, area_above, lines};
 use crate::palette::{FAINT_INK, INK, diverging, light};
 use crate::scatter;
 use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
+use crate::simplify::simplified;
 
 const LIMIT_LINES: usize = 1000;
 const LIMIT_PANELS: usize = 64;
@@ -20,6 +21,10 @@ const N_LEVELS: f64 = 10.0;
 /// Values outside of these quantiles do not decide the levels.
 const ROBUST: (f64, f64) = (0.005, 0.995);
 const GAP: f64 = 12.0;
+/// Room for a heading above a group of panels.
+const HEADING: f64 = 24.0;
+/// Lines may be off by this much, in figure units.
+const TOLERANCE: f64 = 0.06;
 const PIXELS_PER_UNIT: f64 = 3.0;
 
 /// One function over the plane.
@@ -86,11 +91,48 @@ pub struct ContourPanels<'a> {
 /// [`PlotError::LengthMismatch`] when a panel does not have `nx`·`ny` values or the points and classes
 /// differ in length.
 pub fn contour_panels(input: &ContourPanels) -> Result<Figure> {
+    contour_rows(input, &[])
+}
+
+/// Draws what [`contour_panels`] draws with a heading above each group of panels, such as linear components above
+/// those of a kernel. Groups are of equal size and in the order of the panels.
+///
+/// ```
+/// use eigenlift_plot::{ContourPanels, Panel, contour_rows};
+///
+/// let panel = |title: &str, f: fn(f64) -> f64| Panel {
+///     title: title.into(),
+///     values: (0..25).map(|k| f(f64::from(k % 5) - 2.0)).collect(),
+/// };
+/// let panels = ContourPanels {
+///     panels: vec![panel("λ₁ = 2", |x| x), panel("λ₁ = 0.3", |x| x * x)],
+///     nx: 5,
+///     ny: 5,
+///     x_range: (-2.0, 2.0),
+///     y_range: (-2.0, 2.0),
+///     ..ContourPanels::default()
+/// };
+/// let figure = contour_rows(&panels, &["linear".into(), "rbf(gamma=10)".into()])?;
+/// assert!(figure.to_svg().contains("rbf(gamma=10)"));
+/// # Ok::<(), eigenlift_plot::PlotError>(())
+/// ```
+///
+/// # Errors
+/// Those of [`contour_panels`], and [`PlotError::LengthMismatch`] when the panels cannot be divided evenly among
+/// the headings.
+pub fn contour_rows(input: &ContourPanels, headings: &[String]) -> Result<Figure> {
     check(input)?;
+    let per_group = input.panels.len().div_ceil(headings.len().max(1));
+    let required = per_group * headings.len().max(1);
+    check_length("the list of panels", input.panels.len(), required, "the places under the headings")?;
     let ranges = (range(input.x_range), range(input.y_range));
     let points = Points::new(input, &ranges);
     let mut shapes = Vec::new();
-    let layout = Layout::new(input, &ranges, frame::title(&mut shapes, input.title, Layout::width(input)));
+    let columns = Layout::columns(input, per_group, headings.is_empty());
+    let width = Layout::width(columns);
+    let top = frame::title(&mut shapes, input.title, width);
+    let layout = Layout::new(input, &ranges, top, Groups { count: headings.len(), per_group, columns });
+    layout.draw_headings(&mut shapes, headings);
     for (k, panel) in input.panels.iter().enumerate() {
         let plot = layout.plot(k);
         let title = font::truncated(&panel.title, TICK_SIZE, plot.w + GAP - 4.0);
@@ -100,14 +142,13 @@ pub fn contour_panels(input: &ContourPanels) -> Result<Figure> {
         draw_function(&mut shapes, &plot, grid);
         shapes.push(Shape::Clip { clip: plot, shapes: points.shapes(&plot, &ranges) });
         shapes.push(frame::outline(&plot));
-        if k + layout.columns >= input.panels.len() {
+        if k + columns >= input.panels.len() {
             frame::x_axis(&mut shapes, &plot, (&ranges.0, &layout.x_ticks), (plot.x, plot.right()));
         }
-        if k % layout.columns == 0 {
+        if (k % per_group).is_multiple_of(columns) {
             frame::y_axis(&mut shapes, &plot, &ranges.1, &layout.y_ticks);
         }
     }
-    let width = Layout::width(input);
     let mut bottom = layout.draw_labels(&mut shapes, input);
     bottom = Legend::new(&points.classes.looks).draw_below(&mut shapes, bottom, width);
     bottom = frame::notes(&mut shapes, &points.notes, bottom, width);
@@ -139,36 +180,43 @@ fn range((lo, hi): (f64, f64)) -> Range {
     Range::between(lo, hi)
 }
 
+/// How the panels are divided.
+#[derive(Debug, Clone, Copy)]
+struct Groups {
+    /// Groups with a heading; 0 without headings.
+    count: usize,
+    per_group: usize,
+    columns: usize,
+}
+
 /// Where the panels stand.
 struct Layout {
-    columns: usize,
-    rows: usize,
+    groups: Groups,
     first: Rect,
     x_ticks: Ticks,
     y_ticks: Ticks,
 }
 
 impl Layout {
-    fn columns(input: &ContourPanels) -> usize {
-        let n = input.panels.len();
-        match (input.columns, n) {
-            (0, 4) => 2,
+    fn columns(input: &ContourPanels, per_group: usize, is_one_group: bool) -> usize {
+        match (input.columns, per_group) {
+            (0, 4) if is_one_group => 2,
             (0, n) => n.min(4),
             (wanted, n) => wanted.min(n),
         }
     }
 
     /// Four panels or fewer share the usual width; more make the figure wider.
-    fn width(input: &ContourPanels) -> f64 {
-        WIDTH * (Layout::columns(input) as f64 / 4.0).max(1.0)
+    fn width(columns: usize) -> f64 {
+        WIDTH * (columns as f64 / 4.0).max(1.0)
     }
 
-    fn new(input: &ContourPanels, (x, y): &(Range, Range), top: f64) -> Self {
-        let columns = Layout::columns(input);
+    fn new(input: &ContourPanels, (x, y): &(Range, Range), top: f64, groups: Groups) -> Self {
+        let columns = groups.columns;
         let aspect = Some(y.width() / x.width()).filter(|a| (0.5..=2.0).contains(a)).unwrap_or(1.0);
         let panel_width = |left: f64| {
             let gaps = GAP * (columns as f64 - 1.0);
-            (Layout::width(input) - left - BORDER - 8.0 - gaps) / columns as f64
+            (Layout::width(columns) - left - BORDER - 8.0 - gaps) / columns as f64
         };
         let y_ticks = Ticks::vertical(y, panel_width(60.0) * aspect);
         let label_room = frame::label_room(input.y_label, &y_ticks);
@@ -177,7 +225,7 @@ impl Layout {
         let first = Rect { x: left, y: top + LINE - 6.0, w, h: w * aspect };
         // Labels at the ends are moved inwards, towards their neighbours.
         let x_ticks = Ticks::horizontal(x, w - 2.0 * TICK_SIZE, 6);
-        Layout { columns, rows: input.panels.len().div_ceil(columns), first, x_ticks, y_ticks }
+        Layout { groups, first, x_ticks, y_ticks }
     }
 
     /// Between the tops of two rows.
@@ -186,15 +234,30 @@ impl Layout {
     }
 
     fn plot(&self, k: usize) -> Rect {
-        let (row, column) = ((k / self.columns) as f64, (k % self.columns) as f64);
+        let Groups { count, per_group, columns } = self.groups;
+        let (group, place) = (k / per_group, k % per_group);
+        let row = group * per_group.div_ceil(columns) + place / columns;
+        let headings = if count == 0 { 0.0 } else { HEADING * (group as f64 + 1.0) };
         let first = self.first;
-        Rect { x: first.x + column * (first.w + GAP), y: first.y + row * self.row_height(), ..first }
+        let x = first.x + (place % columns) as f64 * (first.w + GAP);
+        Rect { x, y: first.y + row as f64 * self.row_height() + headings, ..first }
+    }
+
+    /// Draws a heading above each group.
+    fn draw_headings(&self, shapes: &mut Vec<Shape>, headings: &[String]) {
+        let right = Layout::width(self.groups.columns) - BORDER;
+        for (group, heading) in headings.iter().enumerate() {
+            let plot = self.plot(group * self.groups.per_group);
+            let text = font::truncated(heading, LABEL_SIZE, right - plot.x);
+            let at = [plot.x, plot.y - LINE - 3.0];
+            shapes.push(Shape::text(&text, at, LABEL_SIZE, Anchor::Start, INK));
+        }
     }
 
     /// Draws the labels that all panels share and returns where they end.
     fn draw_labels(&self, shapes: &mut Vec<Shape>, input: &ContourPanels) -> f64 {
-        let right = self.plot(self.columns - 1).right();
-        let plots_end = self.first.y + self.row_height() * (self.rows as f64 - 1.0) + self.first.h;
+        let right = self.plot(self.groups.columns - 1).right();
+        let plots_end = self.plot(input.panels.len().saturating_sub(1)).bottom();
         let mut bottom = plots_end + TICK + LINE;
         let x_label = self.x_ticks.axis_label(input.x_label, right - self.first.x);
         if !x_label.is_empty() {
@@ -286,19 +349,15 @@ fn draw_remark(shapes: &mut Vec<Shape>, plot: &Rect, remark: &str) {
     shapes.push(Shape::text(remark, at, TICK_SIZE, Anchor::Middle, FAINT_INK));
 }
 
-/// Grid coordinates to figure coordinates, without points closer than a tenth of a unit to the one before.
+/// Grid coordinates to figure coordinates, without points that make no difference to the eye.
 fn to_plot(found: Vec<Polyline>, plot: &Rect, grid: Grid) -> Vec<Polyline> {
     let (sx, sy) = (plot.w / (grid.nx - 1) as f64, plot.h / (grid.ny - 1) as f64);
-    let place = |mut line: Polyline| {
-        for point in &mut line.points {
-            *point = [plot.x + sx * point[0], plot.bottom() - sy * point[1]];
-        }
-        let last = line.points.last().copied();
-        line.points
-            .dedup_by(|b, a| (b[0] - a[0]).abs() < 0.1 && (b[1] - a[1]).abs() < 0.1 && Some(*b) != last);
-        line
+    let place = |point: &[f64; 2]| [plot.x + sx * point[0], plot.bottom() - sy * point[1]];
+    let line = |line: Polyline| {
+        let placed: Vec<[f64; 2]> = line.points.iter().map(place).collect();
+        Polyline { points: simplified(&placed, TOLERANCE), closed: line.closed }
     };
-    found.into_iter().map(place).collect()
+    found.into_iter().map(line).collect()
 }
 
 /// The data points of every panel.

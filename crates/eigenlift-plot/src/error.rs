@@ -49,6 +49,18 @@ pub enum PlotError {
         /// How many curves there are.
         n_curves: usize,
     },
+    /// A step of a path is named that is not there.
+    #[error(
+        "{what} is step {step}; {n_steps} steps were given, and it must be one of them. Count steps from 0 in the order given."
+    )]
+    NoSuchStep {
+        /// What is named.
+        what: &'static str,
+        /// Which step, counted from 1.
+        step: usize,
+        /// How many steps there are.
+        n_steps: usize,
+    },
     /// The grid of a contour panel has fewer than two lines in one direction, or is too large.
     #[error(
         "the grid is {nx} × {ny}; between 2 and {limit} lines each way are required. Choose nx and ny in that range."

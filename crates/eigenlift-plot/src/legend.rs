@@ -4,8 +4,9 @@ use crate::axis::{Range, Ticks};
 use crate::classes::Look;
 use crate::font;
 use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK, TICK_SIZE};
+use crate::log_axis;
 use crate::palette::{INK, ramp};
-use crate::scene::{Anchor, Rect, Shape};
+use crate::scene::{Anchor, Rect, Rgba, Shape};
 
 /// More entries than this go below the plot.
 const MOST_BESIDE: usize = 12;
@@ -100,13 +101,20 @@ pub(crate) struct ColorBar {
     range: Range,
     ticks: Ticks,
     label: String,
+    ramp: fn(f64) -> Rgba,
 }
 
 impl ColorBar {
     pub(crate) fn new(name: &str, range: Range, height: f64) -> Self {
         let ticks = Ticks::vertical(&range, height);
         let label = ticks.axis_label(name, height + LINE);
-        ColorBar { range, ticks, label }
+        ColorBar { range, ticks, label, ramp }
+    }
+
+    /// The bar of a colour by logarithm, its range given in decimal logarithms.
+    pub(crate) fn logarithmic(name: &str, logs: Range, height: f64, ramp: fn(f64) -> Rgba) -> Self {
+        let label = font::truncated(name, LABEL_SIZE, height + LINE);
+        ColorBar { range: logs, ticks: log_axis::ticks(&logs, height), label, ramp }
     }
 
     /// The room it takes to the right of the plot.
@@ -123,7 +131,7 @@ impl ColorBar {
         for k in 0..STEPS {
             // Each step reaches to the bottom, so that no seams show.
             let rect = Rect { y: bar.y + f64::from(k) * step, h: bar.h - f64::from(k) * step, ..bar };
-            let color = ramp(1.0 - (f64::from(k) + 0.5) / f64::from(STEPS));
+            let color = (self.ramp)(1.0 - (f64::from(k) + 0.5) / f64::from(STEPS));
             shapes.push(Shape::Rect { rect, fill: Some(color), stroke: None });
         }
         shapes.push(frame::outline(&bar));

@@ -3,11 +3,16 @@
 //! [`contour_panels`] of component functions over the plane, a neighbourhood graph over an embedding
 //! ([`graph_picture`]), what the number of neighbours does to it ([`doctor`]), images and points with their
 //! pre-images ([`preimages`], [`preimage_scatter`]), the choice of bandwidth and number of components
-//! ([`kernel_choice`]), and what the bandwidth does to the components ([`sensitivity`]).
+//! ([`kernel_choice`]), what the bandwidth does to the components ([`sensitivity`]), linear components above those
+//! of a kernel ([`contour_rows`]), components as [`curves`] through the data, a Gram matrix and the centred one
+//! ([`gram_picture`]), and the path of a selection of features ([`selection_path`]).
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
 //! [`Figure::to_svg`] or [`Figure::to_png`]. Nothing here reads or writes files, prints, or depends on the
 //! rest of the project.
+//!
+//! A [`Report`] is one HTML file with pictures, tables and points to explore; its scripts and style are in
+//! [`web`].
 //!
 //! A figure is meant for a column of 3.4 inches: at that width no letter is smaller than 7 points.
 //!
@@ -39,6 +44,8 @@ mod frame;
 mod classes;
 mod legend;
 mod series;
+mod cells;
+mod density;
 mod scatter;
 mod graph_picture;
 mod scree;
@@ -47,25 +54,35 @@ mod strip;
 mod choice;
 mod doctor;
 mod heat_map;
+mod gram;
 mod whitening;
 mod marching;
+mod simplify;
 mod contour;
+mod curves;
 mod spaced;
 mod number;
 mod mark;
+mod path;
 mod preimages;
 mod preimage_scatter;
 mod kernel_choice;
 mod sensitivity;
+pub mod web;
+mod report;
 
 pub use choice::{Choice, Rule, choice};
-pub use contour::{ContourPanels, Panel, contour_panels};
+pub use contour::{ContourPanels, Panel, contour_panels, contour_rows};
+pub use curves::{Curve, Curves, curves};
 pub use doctor::{DoctorPicture, doctor};
 pub use error::{PlotError, Result};
+pub use gram::{GramPicture, gram_picture};
 pub use graph_picture::{GraphPicture, graph_picture};
 pub use kernel_choice::{ChoiceCurve, KernelChoicePicture, kernel_choice};
+pub use path::{PathPicture, PathStep, selection_path};
 pub use preimage_scatter::{PreimageScatter, preimage_scatter};
 pub use preimages::{PreimageRow, Preimages, preimages};
+pub use report::{Block, PointColor, Points, Report, RowTable, Section};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};
 pub use scree::{Scree, scree};

@@ -28,6 +28,13 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// A count with its digits in groups of three.
+pub(crate) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let gap = |k: usize| k > 0 && (digits.len() - k).is_multiple_of(3);
+    digits.chars().enumerate().flat_map(|(k, c)| gap(k).then_some(' ').into_iter().chain([c])).collect()
+}
+
 /// A count in words: "1 value", "3 values".
 pub(crate) fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
@@ -44,6 +51,7 @@ mod tests {
             ["0", "1", "0.125", "0.0625", "12.3", "10⁵", "1.23·10⁵", "10⁻⁵", "−2.5·10⁻⁷", "1", "10³⁰⁰"];
         assert_eq!(values.map(short), expected);
         assert_eq!([f64::NAN, f64::INFINITY].map(short), ["–", "–"]);
+        assert_eq!([7, 20_001, 123_456, 1_000_000].map(grouped), ["7", "20 001", "123 456", "1 000 000"]);
         assert_eq!([count(1, "value"), count(3, "value")], ["1 value", "3 values"]);
     }
 }

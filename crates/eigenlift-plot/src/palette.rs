@@ -32,6 +32,22 @@ pub(crate) const CLASSES: [Rgba; 8] = [
     Rgba::hex(0xdccb12),
 ];
 
+/// Colours of further classes where shapes cannot tell them apart.
+pub(crate) const MORE_CLASSES: [Rgba; 12] = [
+    Rgba::hex(0x4b2a91),
+    Rgba::hex(0x8c1d40),
+    Rgba::hex(0x14622d),
+    Rgba::hex(0x8a8f2a),
+    Rgba::hex(0x5b2c06),
+    Rgba::hex(0xb23fb0),
+    Rgba::hex(0x36a5a0),
+    Rgba::hex(0x6b7a8f),
+    Rgba::hex(0xf07c8c),
+    Rgba::hex(0x1b3a6b),
+    Rgba::hex(0x9fbf5f),
+    Rgba::hex(0xa9825a),
+];
+
 /// Anchors of the ramp in Oklab: lightness, chroma, hue in degrees. Lightness rises in equal steps, so equal
 /// differences of value look like equal differences of colour, also in greyscale.
 const RAMP: [[f64; 3]; 6] = [
@@ -74,6 +90,28 @@ pub(crate) fn light(t: f64) -> Rgba {
     diverging(if t.is_finite() { -t.clamp(0.0, 1.0) } else { 0.0 })
 }
 
+/// The ramp of counts on white paper: light blue for few (0), dark indigo for many (1).
+pub(crate) fn crowd(t: f64) -> Rgba {
+    let t = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 };
+    oklch(0.76 - 0.52 * t, 0.095 + 0.03 * t, 238.0 + 52.0 * t)
+}
+
+/// The colour laid on white paper with this opacity.
+pub(crate) fn mixed(color: Rgba, opacity: f64) -> Rgba {
+    let mix = |v: u8| (255.0 - (255.0 - f64::from(v)) * opacity.clamp(0.0, 1.0)).round() as u8;
+    Rgba { rgb: color.rgb.map(mix), alpha: 1.0 }
+}
+
+/// The CIE lightness of a colour, 0 to 100.
+pub(crate) fn lightness(color: Rgba) -> f64 {
+    let [r, g, b] = color.rgb.map(|v| {
+        let v = f64::from(v) / 255.0;
+        if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    });
+    let y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
+}
+
 /// Oklab in polar form to sRGB (Ottosson 2020); colours outside sRGB are clipped.
 fn oklch(lightness: f64, chroma: f64, hue_degrees: f64) -> Rgba {
     let (sin, cos) = hue_degrees.to_radians().sin_cos();
@@ -97,16 +135,6 @@ fn oklch(lightness: f64, chroma: f64, hue_degrees: f64) -> Rgba {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Relative luminance to CIE lightness, 0 to 100.
-    fn lightness(color: Rgba) -> f64 {
-        let [r, g, b] = color.rgb.map(|v| {
-            let v = f64::from(v) / 255.0;
-            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
-        });
-        let y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
-    }
 
     #[test]
     fn the_ramp_brightens_in_nearly_equal_steps() {

@@ -4,7 +4,7 @@ use tiny_skia::{FillRule, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pix
 
 use crate::error::{PlotError, Result};
 use crate::font;
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke, Text};
+use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Run, Shape, Stroke, Text};
 
 /// The most pixels on one side of an image.
 const LIMIT_PIXELS: u32 = 16_384;
@@ -50,6 +50,16 @@ impl Canvas {
                     self.markers(&path, centers, *color, mask);
                 }
             }
+            Shape::Runs { runs, height, color } => {
+                let line = |run: &Run| Polyline {
+                    points: vec![run.from, [run.from[0] + run.length, run.from[1]]],
+                    closed: false,
+                };
+                let lines: Vec<Polyline> = runs.iter().map(line).collect();
+                if let Some(path) = polylines(&lines) {
+                    self.paint(&path, None, Some(Stroke::solid(*color, *height)), mask);
+                }
+            }
             Shape::Text(text) => self.text(text, mask),
             Shape::Clip { clip, shapes } => {
                 let inner = self.clip_mask(clip);
@@ -57,6 +67,7 @@ impl Canvas {
                     self.draw(shape, inner.as_ref().or(mask));
                 }
             }
+            Shape::Titled { shapes, .. } => shapes.iter().for_each(|shape| self.draw(shape, mask)),
         }
     }
 

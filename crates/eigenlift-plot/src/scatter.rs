@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::axis::Range;
-use crate::classes::Classes;
+use crate::classes::{Classes, Look};
+use crate::density::{Density, Key};
 use crate::error::{Result, check_length};
 use crate::frame::{Frame, FrameSpec, WIDTH};
 use crate::legend::{ColorBar, Legend};
-use crate::palette::{FAINT_INK, FIRST, INK, OTHER, ramp};
+use crate::number::grouped;
+use crate::palette::{FAINT_INK, FIRST, INK, OTHER, crowd, ramp};
 use crate::scene::{Anchor, Figure, Marker, Rgba, Shape};
 
 const PLOT_HEIGHT: f64 = 320.0;
-/// Of more points than this an even selection is drawn, so that the SVG stays small enough to open.
-const LIMIT_POINTS: usize = 200_000;
+/// More points than this are drawn as density: markers would hide each other.
+const MOST_MARKERS: usize = 20_000;
+/// What the colours of cells say.
+const COUNT_NAME: &str = "points per cell";
 /// Continuous colours are rounded to this many, so that the SVG has few paths.
 const COLOR_STEPS: f64 = 48.0;
 
@@ -55,7 +59,10 @@ pub struct Scatter<'a> {
 /// Draws points coloured by class or by value.
 ///
 /// Points that are not finite are left out and counted in a note. Markers become smaller and more
-/// translucent as their number grows; of more than 200 000 an even selection is drawn. Cost: linear in the number of points; about 15 bytes of SVG for each.
+/// translucent as their number grows. More than 20 000 are drawn as density: a cell of about two units shows how
+/// many points lie in it, or the mean of their values; of classes that overlap, each is shown by its share of the
+/// cells. A point alone in its cell stays a marker. Cost: linear in the number of points; about 15 bytes of SVG for
+/// each marker or cell, less than a megabyte.
 ///
 /// # Errors
 /// [`PlotError::LengthMismatch`](crate::PlotError::LengthMismatch) when `y` or the colours do not have one
@@ -81,8 +88,10 @@ impl Cloud {
         check(input)?;
         let shown: Vec<usize> =
             (0..input.x.len()).filter(|i| point(input, *i).iter().all(|v| v.is_finite())).collect();
-        let (looks, classes, bar) = point_looks(input, &shown);
-        let legend = Legend::new(&classes.looks);
+        let is_dense = shown.len() > MOST_MARKERS;
+        let coloring = Coloring::new(input, &shown, is_dense);
+        let mut bar = coloring.bar(shown.len(), is_dense);
+        let legend = Legend::new(coloring.looks());
         let right = match &bar {
             Some(bar) => bar.width(),
             None if legend.is_beside() => legend.width_beside(),
@@ -102,13 +111,20 @@ impl Cloud {
             right,
             notes: &notes,
         });
-        let points = shown.iter().map(|i| {
+        let place = |i: &usize| {
             let [x, y] = point(input, *i);
             frame.at(x, y)
-        });
-        let step = shown.len().div_ceil(LIMIT_POINTS).max(1);
-        let drawn: (Vec<_>, Vec<_>) = points.zip(looks).step_by(step).unzip();
-        let marks = markers(&drawn.0, &drawn.1);
+        };
+        let places: Vec<[f64; 2]> = shown.iter().map(place).collect();
+        let (marks, radius) = if is_dense {
+            let density = Density::new(&frame.plot, &places);
+            if matches!(coloring, Coloring::None) {
+                bar = Some(ColorBar::logarithmic(COUNT_NAME, density.logs(), PLOT_HEIGHT, crowd));
+            }
+            (density.shapes(&coloring.key()), Density::radius())
+        } else {
+            (markers(&places, &coloring.of_points(places.len())), radius(places.len()))
+        };
         if shown.is_empty() {
             let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
             frame.shapes.push(Shape::text("no points", at, 15.0, Anchor::Middle, FAINT_INK));
@@ -118,7 +134,7 @@ impl Cloud {
             None if legend.is_beside() => legend.draw_beside(&mut frame.shapes, &frame.plot),
             None => frame.bottom = legend.draw_below(&mut frame.shapes, frame.bottom, WIDTH),
         }
-        Ok(Cloud { frame, marks, radius: radius(drawn.0.len()) })
+        Ok(Cloud { frame, marks, radius })
     }
 }
 
@@ -138,27 +154,71 @@ fn point(input: &Scatter, i: usize) -> [f64; 2] {
     [input.x, input.y].map(|values| values.get(i).copied().unwrap_or(f64::NAN))
 }
 
-/// The look of each shown point, the classes for the legend and the bar for the values.
-fn point_looks(input: &Scatter, shown: &[usize]) -> (Vec<(Rgba, Marker)>, Classes, Option<ColorBar>) {
-    match input.color {
-        Color::None => (vec![(FIRST, Marker::Circle); shown.len()], Classes::default(), None),
-        Color::Classes(labels) => {
-            let shown_labels: Vec<String> = shown.iter().filter_map(|i| labels.get(*i).cloned()).collect();
-            let classes = Classes::new(&shown_labels);
-            let look_of = |class: &usize| {
-                classes.looks.get(*class).map_or((OTHER, Marker::Circle), |look| (look.color, look.marker))
-            };
-            (classes.of_point.iter().map(look_of).collect(), classes, None)
+/// What colours the shown points.
+enum Coloring<'a> {
+    None,
+    Classes(Classes),
+    Values { name: &'a str, values: Vec<f64>, range: Range },
+}
+
+impl<'a> Coloring<'a> {
+    fn new(input: &Scatter<'a>, shown: &[usize], is_dense: bool) -> Self {
+        match input.color {
+            Color::None => Coloring::None,
+            Color::Classes(labels) => {
+                let of_shown: Vec<&String> = shown.iter().filter_map(|i| labels.get(*i)).collect();
+                let classes = Classes::new(&of_shown);
+                Coloring::Classes(if is_dense { classes.in_cells() } else { classes })
+            }
+            Color::Values { name, values } => {
+                let values: Vec<f64> =
+                    shown.iter().map(|i| values.get(*i).copied().unwrap_or(f64::NAN)).collect();
+                let range = Range::of(values.iter().copied());
+                Coloring::Values { name, values, range }
+            }
         }
-        Color::Values { name, values } => {
-            let value = |i: &usize| values.get(*i).copied().unwrap_or(f64::NAN);
-            let range = Range::of(shown.iter().map(value));
-            let color = |v: f64| {
-                let step = (range.place(v).clamp(0.0, 1.0) * COLOR_STEPS).round();
-                if v.is_finite() { ramp(step / COLOR_STEPS) } else { OTHER }
-            };
-            let looks = shown.iter().map(|i| (color(value(i)), Marker::Circle)).collect();
-            (looks, Classes::default(), Some(ColorBar::new(name, range, PLOT_HEIGHT)))
+    }
+
+    /// The classes for the legend.
+    fn looks(&self) -> &[Look] {
+        if let Coloring::Classes(classes) = self { &classes.looks } else { &[] }
+    }
+
+    /// The bar that explains the colours of values, or of as many points as a cell may have.
+    fn bar(&self, n_points: usize, is_dense: bool) -> Option<ColorBar> {
+        match self {
+            Coloring::Values { name, range, .. } => Some(ColorBar::new(name, *range, PLOT_HEIGHT)),
+            Coloring::None if is_dense => {
+                let logs = Range { lo: 0.0, hi: (n_points as f64).log10() };
+                Some(ColorBar::logarithmic(COUNT_NAME, logs, PLOT_HEIGHT, crowd))
+            }
+            _ => None,
+        }
+    }
+
+    /// The look of each of n points.
+    fn of_points(&self, n: usize) -> Vec<(Rgba, Marker)> {
+        match self {
+            Coloring::None => vec![(FIRST, Marker::Circle); n],
+            Coloring::Classes(classes) => {
+                let look = |look: &Look| (look.color, look.marker);
+                let look_of = |class: &usize| classes.looks.get(*class).map_or((OTHER, Marker::Circle), look);
+                classes.of_point.iter().map(look_of).collect()
+            }
+            Coloring::Values { values, range, .. } => {
+                let step = |v: f64| (range.place(v).clamp(0.0, 1.0) * COLOR_STEPS).round();
+                let color = |v: f64| if v.is_finite() { ramp(step(v) / COLOR_STEPS) } else { OTHER };
+                values.iter().map(|v| (color(*v), Marker::Circle)).collect()
+            }
+        }
+    }
+
+    /// What colours the cells.
+    fn key(&self) -> Key<'_> {
+        match self {
+            Coloring::None => Key::Count,
+            Coloring::Classes(classes) => Key::Classes { of_point: &classes.of_point, looks: &classes.looks },
+            Coloring::Values { values, range, .. } => Key::Values { values, range: *range, ramp },
         }
     }
 }
@@ -170,9 +230,8 @@ fn notes(input: &Scatter, shown: &[usize]) -> Vec<String> {
     if n_left_out > 0 {
         notes.push(format!("{} not finite, left out", points(n_left_out)));
     }
-    let step = shown.len().div_ceil(LIMIT_POINTS);
-    if step > 1 {
-        notes.push(format!("1 of {step} points shown"));
+    if shown.len() > MOST_MARKERS {
+        notes.push(format!("{} points, drawn as density", grouped(shown.len())));
     }
     if let Color::Values { values, .. } = input.color {
         let n_grey = shown.iter().filter(|i| values.get(**i).is_some_and(|v| !v.is_finite())).count();

@@ -67,6 +67,13 @@ pub(crate) struct Polyline {
     pub(crate) closed: bool,
 }
 
+/// A level bar: the middle of its left end, and its length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Run {
+    pub(crate) from: [f64; 2],
+    pub(crate) length: f64,
+}
+
 /// The outline of a data point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Marker {
@@ -115,10 +122,21 @@ pub(crate) enum Shape {
         radius: f64,
         color: Rgba,
     },
+    /// Level bars of one colour and height.
+    Runs {
+        runs: Vec<Run>,
+        height: f64,
+        color: Rgba,
+    },
     Text(Text),
     /// Shapes of which only the part inside `clip` is shown.
     Clip {
         clip: Rect,
+        shapes: Vec<Shape>,
+    },
+    /// Shapes with words that SVG shows beside the pointer; PNG shows the shapes alone.
+    Titled {
+        title: String,
         shapes: Vec<Shape>,
     },
 }
@@ -133,6 +151,14 @@ impl Shape {
     /// Horizontal text, freed of characters that cannot be drawn.
     pub(crate) fn text(content: &str, at: [f64; 2], size: f64, anchor: Anchor, color: Rgba) -> Self {
         Shape::Text(Text { content: font::clean(content), at, size, anchor, degrees: 0.0, color })
+    }
+
+    /// Words beside the pointer, one line each, over an area that is not seen.
+    pub(crate) fn tooltip(lines: &[String], area: Rect) -> Self {
+        let title = lines.iter().map(|line| font::clean(line)).collect::<Vec<_>>().join("\n");
+        // Why a fill that is not seen: an area without a fill does not notice the pointer.
+        let area = Shape::Rect { rect: area, fill: Some(Rgba::hex(0xffffff).with_alpha(0.0)), stroke: None };
+        Shape::Titled { title, shapes: vec![area] }
     }
 
     /// Text turned by a quarter to read upwards, centred at `at`.

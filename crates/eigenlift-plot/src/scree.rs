@@ -5,9 +5,12 @@ use crate::axis::{Range, Ticks};
 use crate::error::{PlotError, Result, check_length};
 use crate::font;
 use crate::frame::{self, BORDER, Frame, FrameSpec, LABEL_SIZE, TICK, TICK_SIZE, WIDTH};
+use crate::number::short;
 use crate::palette::{AXIS, FAINT_INK, FIRST, INK, SECOND, THIRD};
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
+use crate::scene::{Anchor, Figure, Marker, Rect, Rgba, Shape, Stroke};
 use crate::series::{self, LineLook};
+
+mod bounds;
 
 const PLOT_HEIGHT: f64 = 270.0;
 /// More components than this are not drawn.
@@ -23,7 +26,8 @@ pub struct Scree<'a> {
     pub eigenvalues: &'a [f64],
     /// The share of the variance that each component explains (0 to 1); may be empty.
     pub ratio: &'a [f64],
-    /// Lower and upper bounds for each bar, drawn as error bars.
+    /// Lower and upper bounds for each bar, drawn as error bars; an infinite bound is drawn to the end of the
+    /// plot, without a cap.
     pub intervals: Option<&'a [(f64, f64)]>,
     /// J(m) for m = 0, 1, 2, …: the mean squared reconstruction error with m components, in the units of the
     /// eigenvalues; may be empty. J(0) is the total variance, so there is one entry more than components.
@@ -33,7 +37,8 @@ pub struct Scree<'a> {
 }
 
 /// Draws the spectrum: bars for λᵢ (or shares, when no eigenvalues are given) and, on a second axis, the
-/// cumulative share of the explained variance and the share J(m)/J(0) that is left.
+/// cumulative share of the explained variance and the share J(m)/J(0) that is left. In SVG the pointer on a
+/// component shows its numbers.
 ///
 /// The first 200 components are drawn; values that are not finite are left out. Both are said in a note.
 ///
@@ -90,8 +95,12 @@ pub fn scree(input: &Scree) -> Result<Figure> {
         right: if lines.are_empty() { 0.0 } else { right_room },
         notes: &notes,
     });
-    draw_bars(&mut frame, &heights, &intervals);
+    draw_bars(&mut frame, &heights);
+    bounds::draw(&mut frame, &intervals);
     lines.draw(&mut frame, &right);
+    let tooltips: Vec<Shape> =
+        (0..n).map(|k| Shape::tooltip(&words(input, &intervals, k), column(&frame, k))).collect();
+    frame.shapes.extend(tooltips);
     if n == 0 {
         let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
         frame.shapes.push(Shape::text("no components", at, LABEL_SIZE, Anchor::Middle, FAINT_INK));
@@ -147,27 +156,41 @@ pub(crate) fn component_ticks(n: usize, first: usize, most: usize) -> Ticks {
     }
 }
 
-fn draw_bars(frame: &mut Frame, heights: &[f64], intervals: &[(f64, f64)]) {
-    let per_bar = frame.plot.w / frame.x.width();
-    let width = (0.8 * per_bar).min(60.0);
+/// The width of a bar.
+fn bar_width(frame: &Frame) -> f64 {
+    (0.8 * frame.plot.w / frame.x.width()).min(60.0)
+}
+
+/// The part of the plot that belongs to component k, counted from 0.
+fn column(frame: &Frame, k: usize) -> Rect {
+    let [left, right] = [0.5, 1.5].map(|step| frame.at(k as f64 + step, 0.0)[0]);
+    Rect { x: left, w: right - left, ..frame.plot }
+}
+
+/// What is known of component k, counted from 0: one line each.
+fn words(input: &Scree, intervals: &[(f64, f64)], k: usize) -> Vec<String> {
+    let value = |values: &[f64]| values.get(k).copied();
+    let percent = |share: f64| format!("{} %", short(100.0 * share));
+    let mut lines = vec![format!("component {}", k + 1)];
+    lines.extend(value(input.eigenvalues).map(|lambda| format!("λ = {}", short(lambda))));
+    if let Some(share) = value(input.ratio) {
+        lines.push(format!("{} of the variance", percent(share)));
+        let sum = cumulative(input.ratio.iter().take(k + 1)).last().copied().unwrap_or(0.0);
+        lines.push(format!("{} up to here", percent(sum / 100.0)));
+    }
+    lines.extend(intervals.get(k).and_then(|bounds| bounds::words(*bounds)));
+    let left = input.residual.get(k + 1).zip(input.residual.first()).map(|(left, total)| left / total);
+    lines.extend(left.filter(|left| left.is_finite()).map(|left| format!("{} left after it", percent(left))));
+    lines
+}
+
+fn draw_bars(frame: &mut Frame, heights: &[f64]) {
+    let width = bar_width(frame);
     for (k, height) in heights.iter().enumerate().filter(|(_, height)| height.is_finite()) {
         let [x, zero] = frame.at((k + 1) as f64, 0.0);
         let [_, end] = frame.at(0.0, *height);
         let rect = Rect { x: x - width / 2.0, y: zero.min(end), w: width, h: (zero - end).abs() };
         frame.shapes.push(Shape::Rect { rect, fill: Some(FIRST.with_alpha(0.75)), stroke: None });
-    }
-    let cap = (0.5 * width).min(8.0);
-    for (k, (lo, hi)) in intervals.iter().enumerate().filter(|(_, (lo, hi))| lo.is_finite() && hi.is_finite())
-    {
-        let ([x, bottom], [_, top]) = (frame.at((k + 1) as f64, *lo), frame.at(0.0, *hi));
-        let lines = [
-            ([x, bottom], [x, top]),
-            ([x - cap / 2.0, top], [x + cap / 2.0, top]),
-            ([x - cap / 2.0, bottom], [x + cap / 2.0, bottom]),
-        ]
-        .map(|(from, to)| Polyline { points: vec![from, to], closed: false });
-        let stroke = Some(Stroke::solid(INK, 1.0));
-        frame.shapes.push(Shape::Path { lines: lines.into(), fill: None, stroke });
     }
     if frame.y.lo < 0.0 {
         let (from, to) = ([frame.plot.x, frame.at(0.0, 0.0)[1]], [frame.plot.right(), frame.at(0.0, 0.0)[1]]);
@@ -239,6 +262,7 @@ fn notes(input: &Scree, bars: &[f64], n: usize) -> Vec<String> {
     if bars.len() > n {
         notes.push(format!("first {n} of {} components", bars.len()));
     }
+    notes.extend(bounds::note(input.intervals.unwrap_or_default().get(..n).unwrap_or_default()));
     let values = |n: usize| if n == 1 { "value" } else { "values" };
     let n_bad = bars.iter().take(n).filter(|v| !v.is_finite()).count();
     if n_bad > 0 {

@@ -4,8 +4,6 @@
 //! round caps, which takes about 15 bytes. Clipping is a nested `svg` element, so no identifiers are
 //! needed and several figures can stand in one page.
 
-use std::fmt::Write as _;
-
 use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke, Text};
 
 const FONTS: &str = "'Noto Sans','DejaVu Sans','Helvetica Neue',Helvetica,Arial,sans-serif";
@@ -42,12 +40,25 @@ fn write_shape(out: &mut String, shape: &Shape) {
         Shape::Markers { centers, marker, radius, color } => {
             write_markers(out, centers, *marker, *radius, *color);
         }
+        Shape::Runs { runs, height, color } => {
+            out.push_str("<path d=\"");
+            for run in runs {
+                push_pair(out, 'M', run.from[0], run.from[1]);
+                out.extend(["h", &number(run.length)]);
+            }
+            out.push_str(&format!("\"{}/>\n", paint(None, Some(Stroke::solid(*color, *height)))));
+        }
         Shape::Text(text) => write_text(out, text),
         Shape::Clip { clip, shapes } => {
             let view = [clip.x, clip.y, clip.w, clip.h].map(number).join(" ");
             out.push_str(&format!("<svg {} viewBox=\"{view}\" overflow=\"hidden\">\n", place(clip)));
             shapes.iter().for_each(|shape| write_shape(out, shape));
             out.push_str("</svg>\n");
+        }
+        Shape::Titled { title, shapes } => {
+            out.push_str(&format!("<g><title>{}</title>\n", escaped(title)));
+            shapes.iter().for_each(|shape| write_shape(out, shape));
+            out.push_str("</g>\n");
         }
     }
 }
@@ -59,8 +70,7 @@ fn place(rect: &Rect) -> String {
 
 fn write_polyline(out: &mut String, line: &Polyline) {
     for (k, [x, y]) in line.points.iter().enumerate() {
-        out.push(if k == 0 { 'M' } else { 'L' });
-        push_pair(out, *x, *y);
+        push_pair(out, if k == 0 { 'M' } else { 'L' }, *x, *y);
     }
     if line.closed && !line.points.is_empty() {
         out.push('Z');
@@ -85,8 +95,7 @@ fn write_markers(out: &mut String, centers: &[[f64; 2]], marker: Marker, radius:
     };
     out.push_str("<path class=\"markers\" d=\"");
     for [x, y] in centers {
-        out.push('M');
-        push_pair(out, x + from[0], y + from[1]);
+        push_pair(out, 'M', x + from[0], y + from[1]);
         out.push_str(&rest);
     }
     let look = match marker {
@@ -146,11 +155,12 @@ fn color_attribute(name: &str, color: Rgba) -> String {
     out
 }
 
-/// Two coordinates; a minus sign separates as well as a space.
-fn push_pair(out: &mut String, x: f64, y: f64) {
-    let y = number(y);
+/// A command and two coordinates; a minus sign separates as well as a space.
+fn push_pair(out: &mut String, command: char, x: f64, y: f64) {
+    let (x, y) = (number(x), number(y));
+    out.push(command);
     let gap = if y.starts_with('-') { "" } else { " " };
-    let _ = write!(out, "{}{gap}{y}", number(x)); // writing to a string cannot fail
+    out.extend([x.as_str(), gap, &y]);
 }
 
 /// At most two decimals, without trailing zeros; a number that is not finite becomes 0.

@@ -69,8 +69,8 @@ pub fn whitening(input: &WhiteningPicture) -> Result<Figure> {
         Cloud::new("after", input.after, [input.names[2], input.names[3]]),
     ];
     let maps = [
-        HeatMap::new("covariance before", input.covariance_before, input.p),
-        HeatMap::new("covariance after", input.covariance_after, input.p),
+        HeatMap::around_zero("covariance before", input.covariance_before, input.p),
+        HeatMap::around_zero("covariance after", input.covariance_after, input.p),
     ];
     let mut shapes = Vec::new();
     let top = frame::title(&mut shapes, input.title, WIDTH) + LINE - 8.0;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use eigenlift_plot::{ContourPanels, Panel, PlotError, contour_panels};
+use eigenlift_plot::{ContourPanels, Panel, PlotError, contour_panels, contour_rows};
 use support::{assert_sound, n_markers, n_pixels_near, parse, pixels, texts};
 
 const N: usize = 30;
@@ -148,4 +148,51 @@ fn what_cannot_be_drawn_is_an_error() {
     }
     let wrong = ContourPanels { points: (&[1.0], &[]), ..input(one()) };
     assert!(matches!(contour_panels(&wrong), Err(PlotError::LengthMismatch { .. })));
+}
+
+/// Where each text that begins with `start` stands.
+fn places(svg: &str, start: &str) -> Vec<[f64; 2]> {
+    let found = parse(svg).into_iter().filter(|e| e.name == "text" && e.text.starts_with(start));
+    found.map(|e| ["x", "y"].map(|key| e.attribute(key).unwrap().parse().unwrap())).collect()
+}
+
+#[test]
+fn headings_stand_above_their_panels() {
+    let titled = |k: usize| panel(&format!("λ = {k}"), |x, y| x + k as f64 * y);
+    let headings = ["linear".to_owned(), "rbf(gamma=10)".to_owned()];
+    for (per_group, rows) in [(1, 1), (3, 1), (4, 1), (8, 2)] {
+        let input = ContourPanels { title: "t", ..input((0..2 * per_group).map(titled).collect()) };
+        let figure = contour_rows(&input, &headings).unwrap();
+        if per_group == 3 {
+            assert_sound(&figure, 3.0);
+        }
+        assert_eq!(figure.width(), 480.0, "readable in a column");
+        let svg = figure.to_svg();
+        let titles = places(&svg, "λ");
+        assert_eq!(titles.len(), 2 * per_group);
+        let (above, below) = titles.split_at(per_group);
+        let [first, second] = ["linear", "rbf"].map(|heading| places(&svg, heading)[0][1]);
+        assert!(above.iter().all(|at| at[1] > first + 10.0 && at[1] < second - 40.0), "{above:?}");
+        assert!(below.iter().all(|at| at[1] > second + 10.0), "{below:?}");
+        let mut lines: Vec<f64> = above.iter().map(|at| at[1]).collect();
+        lines.dedup();
+        assert_eq!(lines.len(), rows);
+        assert_eq!(above[0][0], below[0][0], "columns are in line");
+    }
+    let uneven = input((0..5).map(titled).collect());
+    let error = contour_rows(&uneven, &headings).unwrap_err();
+    assert!(matches!(error, PlotError::LengthMismatch { found: 5, required: 6, .. }), "{error}");
+    assert_eq!(contour_rows(&uneven, &[]).unwrap(), contour_panels(&uneven).unwrap());
+}
+
+#[test]
+fn eight_panels_stay_small() {
+    const FINE: usize = 80;
+    let at = |k: usize| 6.0 * k as f64 / (FINE - 1) as f64 - 3.0;
+    let wave = |j: usize| {
+        (0..FINE * FINE).map(move |k| (at(k % FINE) * (j + 2) as f64 / 2.0).sin() * at(k / FINE).cos())
+    };
+    let panels = (0..8).map(|j| Panel { title: format!("λ = {j}"), values: wave(j).collect() }).collect();
+    let svg = contour_panels(&ContourPanels { nx: FINE, ny: FINE, ..input(panels) }).unwrap().to_svg();
+    assert!(svg.len() < 400_000, "{} bytes", svg.len());
 }

@@ -76,26 +76,73 @@ fn hostile_labels_are_only_text() {
     assert!(texts(&svg).iter().filter(|t| t.starts_with("<script>&\"'")).count() >= 3);
 }
 
-#[test]
-fn a_hundred_thousand_points_stay_small() {
-    let (x, y) = spread(100_000);
-    let classes = labels(100_000, 20);
-    let values: Vec<f64> = x.iter().map(|v| v * v).collect();
-    for color in [Color::None, Color::Classes(&classes), Color::Values { name: "v", values: &values }] {
-        let figure = scatter(&Scatter { x: &x, y: &y, color, ..Scatter::default() }).unwrap();
-        let svg = figure.to_svg();
-        assert!(svg.len() < 6_000_000, "{} bytes", svg.len());
-        assert!(n_markers(&svg) >= 100_000);
-    }
+/// Points that fill a square evenly, in rows of 1000.
+fn even(n: usize) -> (Vec<f64>, Vec<f64>) {
+    let rows = n.div_ceil(1000) as f64;
+    (0..n).map(|k| ((k % 1000) as f64 / 999.0, (k / 1000) as f64 / rows)).unzip()
 }
 
 #[test]
-fn a_million_points_are_thinned() {
-    let (x, y) = spread(1_000_000);
+fn very_many_points_are_drawn_as_density() {
+    let (x, y) = even(1_000_000);
     let svg = scatter(&Scatter { x: &x, y: &y, ..Scatter::default() }).unwrap().to_svg();
-    assert!(svg.len() < 6_000_000, "{} bytes", svg.len());
-    assert_eq!(n_markers(&svg), 200_000);
-    assert!(texts(&svg).contains(&"1 of 5 points shown".to_owned()));
+    assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
+    assert!(texts(&svg).contains(&"1 000 000 points, drawn as density".to_owned()));
+    let (x, y) = even(100_000);
+    let classes = labels(100_000, 20);
+    let values: Vec<f64> = x.iter().map(|v| v * v).collect();
+    for color in [Color::Classes(&classes), Color::Values { name: "v", values: &values }] {
+        let figure = scatter(&Scatter { x: &x, y: &y, color, ..Scatter::default() }).unwrap();
+        let svg = figure.to_svg();
+        assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
+        assert_sound(&figure, 2.0);
+    }
+    let few = scatter(&Scatter { x: &x[..20_000], y: &y[..20_000], ..Scatter::default() }).unwrap().to_svg();
+    assert_eq!(n_markers(&few), 20_000, "up to here each point has its marker");
+}
+
+#[test]
+fn the_darkest_cells_lie_where_points_are_densest() {
+    let (mut x, mut y) = even(30_000);
+    x.extend(vec![0.25; 5000]);
+    y.extend(vec![0.5; 5000]);
+    let figure = scatter(&Scatter { x: &x, y: &y, ..Scatter::default() }).unwrap();
+    let pixmap = pixels(&figure, 2.0);
+    // The last colour fills the one crowded cell and the end of the bar.
+    let bar_left = 2 * figure.width() as usize * 3 / 4;
+    let dark = pixmap.pixels().iter().enumerate().filter(|(_, p)| p.red() < 50 && p.blue() > 60);
+    let columns: Vec<usize> = dark.map(|(k, _)| k % pixmap.width() as usize).collect();
+    let in_plot: Vec<usize> = columns.into_iter().filter(|column| *column < bar_left).collect();
+    assert!((4..=80).contains(&in_plot.len()), "{} pixels", in_plot.len());
+    assert!(in_plot.iter().all(|c| c.abs_diff(in_plot[0]) <= 8), "one place: {in_plot:?}");
+    assert!(texts(&figure.to_svg()).contains(&"points per cell".to_owned()));
+}
+
+#[test]
+fn no_class_hides_another_in_a_crowd() {
+    // Four of five points in every cell are of the first class, which would hide the other.
+    let (x, y) = even(200_000);
+    let classes: Vec<String> = (0..200_000).map(|k| if k % 5 == 0 { "b" } else { "a" }.to_owned()).collect();
+    let figure =
+        scatter(&Scatter { x: &x, y: &y, color: Color::Classes(&classes), ..Scatter::default() }).unwrap();
+    let pixmap = pixels(&figure, 2.0);
+    let near = |p: &&tiny_skia::PremultipliedColorU8, warm: bool| {
+        let cold = p.blue() > p.red().saturating_add(40);
+        if warm { p.red() > p.blue().saturating_add(40) } else { cold }
+    };
+    let [blue, orange] = [false, true].map(|warm| pixmap.pixels().iter().filter(|p| near(p, warm)).count());
+    let share = orange as f64 / (blue + orange) as f64;
+    // Cells of the class drawn later reach a little over the others: their area is up to 1.12² of a cell.
+    assert!((0.19..0.2 * 1.12 * 1.12 + 0.01).contains(&share), "{share}");
+}
+
+#[test]
+fn points_alone_in_their_cells_stay_where_they_are() {
+    let (mut x, mut y) = even(30_000);
+    x.push(50.0);
+    y.push(50.0);
+    let svg = scatter(&Scatter { x: &x, y: &y, ..Scatter::default() }).unwrap().to_svg();
+    assert_eq!(n_markers(&svg), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod support;
 
 use eigenlift_plot::{PlotError, Scree, scree};
-use support::{assert_sound, n_markers, n_pixels_near, parse, pixels, texts};
+use support::{assert_sound, n_markers, n_pixels_near, parse, pixels, texts, tooltips};
 
 const BAR: &str = "#0072b2";
 
@@ -132,4 +132,55 @@ fn a_residual_of_another_length_or_without_a_total_is_told() {
         assert_sound(&figure, 2.0);
         assert!(texts(&figure.to_svg()).contains(&note.to_owned()), "{residual:?}");
     }
+}
+
+#[test]
+fn the_pointer_shows_the_numbers_of_a_component() {
+    let input = Scree {
+        eigenvalues: &[4.0, 2.0],
+        ratio: &[0.5, 0.25],
+        intervals: Some(&[(4.0, 4.5), (2.0, f64::INFINITY)]),
+        residual: &[8.0, 4.0, 2.0],
+        title: "a <title>",
+    };
+    let figure = scree(&input).unwrap();
+    assert_sound(&figure, 2.0);
+    let found = tooltips(&figure.to_svg());
+    let first =
+        "component 1\nλ = 4\n50 % of the variance\n50 % up to here\nbetween 4 and 4.5\n50 % left after it";
+    assert_eq!(found[0], first);
+    assert!(found[1].contains("75 % up to here\nat least 2\n"), "{}", found[1]);
+    assert_eq!(tooltips(&scree(&Scree { ratio: &[0.5], ..Scree::default() }).unwrap().to_svg()).len(), 1);
+}
+
+/// The lines of the error bars: pairs of points of the ink paths.
+fn error_bars(svg: &str) -> Vec<Vec<f64>> {
+    let paths =
+        parse(svg).into_iter().filter(|e| e.name == "path" && e.attribute("stroke") == Some("#222222"));
+    let lines = |d: &str| -> Vec<Vec<f64>> {
+        let line = |l: &str| l.split(['L', ' ']).map(|v| v.parse().unwrap()).collect();
+        d.split('M').filter(|l| !l.is_empty()).map(line).collect()
+    };
+    paths.flat_map(|e| lines(e.attribute("d").unwrap())).collect()
+}
+
+#[test]
+fn bounds_can_be_seen_whatever_their_width() {
+    let eigenvalues = &[10.0, 5.0, 1.0];
+    let base = Scree { eigenvalues, ..Scree::default() };
+    let tiny = [(10.0, 10.0 + 1e-12), (5.0, 5.0), (1.0, 1.0 + 1e-9)];
+    let figure = scree(&Scree { intervals: Some(&tiny), ..base }).unwrap();
+    let bars = error_bars(&figure.to_svg());
+    assert_eq!(bars.len(), 3, "one line each");
+    assert!(bars.iter().all(|bar| bar[1] == bar[3] && bar[2] - bar[0] >= 10.0), "across the bar: {bars:?}");
+    assert!(texts(&figure.to_svg()).contains(&"error bars: bounds, at most 10⁻⁹ wide".to_owned()));
+
+    let one_sided = eigenvalues.map(|v| (v, v + 2.0));
+    let bars = error_bars(&scree(&Scree { intervals: Some(&one_sided), ..base }).unwrap().to_svg());
+    assert_eq!(bars.len(), 9, "a line and two caps each");
+    assert!((bars[1][1] - bars[0][1]).abs() < 0.02 && bars[2][1] < bars[1][1] - 20.0, "{bars:?}");
+
+    let open = eigenvalues.map(|v| (v / 2.0, f64::INFINITY));
+    let bars = error_bars(&scree(&Scree { intervals: Some(&open), ..base }).unwrap().to_svg());
+    assert_eq!(bars.len(), 6, "a line and one cap each");
 }

@@ -23,6 +23,9 @@ pub(crate) struct ChooseKpcaArgs {
     /// the bandwidth does to the components
     #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = values::kernel_choice_plot)]
     pub(crate) plot: Vec<PlotRequest>,
+    /// A report (.html): one file with what was found, the pictures and this command
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }

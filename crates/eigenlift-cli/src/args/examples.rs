@@ -13,8 +13,8 @@ Exit status: 0 done, 1 failure (disk, memory, internal), 2 the command line is w
 unusable, 4 not converged, 130 interrupted.";
 
 pub(super) const DEMO: &str = "\
-Handwritten digits with 10 components: scores.csv, model.safetensors, scatter and scree as SVG and PNG. Contours of the \
-first 8 components of 'data three-gaussians --seed 57' with the kernel rbf(c=0.1). worked-example.txt: K, its centred \
+Handwritten digits with 10 components: scores.csv, model.safetensors, report.html, scatter and scree as SVG and PNG. Contours of the \
+first 8 components of 'data three-gaussians --seed 57' with the kernel rbf(c=0.1), and the first two beside those of linear PCA. worked-example.txt: K, its centred \
 form, eigenvalues, eigenvectors and scores of four points. A folder with other files in it is refused.
 
 Examples:
@@ -352,3 +352,64 @@ pub(super) const COMPLETIONS: &str = "\
 Examples:
   eigenlift completions bash > eigenlift.bash
   eigenlift completions zsh > _eigenlift";
+
+pub(super) const EXPLORE: &str = "\
+Examples:
+  eigenlift explore
+  eigenlift explore iris.csv --target species
+  eigenlift explore moons --folder . --no-open
+
+The page is for this machine alone: its address has a secret word in it, uploads are bounded, and nothing is written.
+Ctrl-C ends it.";
+
+pub(super) const PLOT: &str = "\
+Pictures that need a fit of their own come with it: fit --plot, choose --plot, doctor --plot, denoise --plot, \
+kernel gram --plot.
+
+Examples:
+  eigenlift plot scatter iris.csv --target species --out columns.svg
+  eigenlift plot scree iris.safetensors --out scree.png";
+
+pub(super) const PLOT_SCATTER: &str = "\
+Examples:
+  eigenlift plot scatter iris.csv --x petal_length --y petal_width \\
+      --target species --out petals.svg
+  eigenlift plot scatter scores.csv --target species --out scores.png";
+
+pub(super) const PLOT_SCORES: &str = "\
+Examples:
+  eigenlift plot scores iris.safetensors iris.csv --target species \\
+      --out scores.svg";
+
+pub(super) const PLOT_SCREE: &str = "\
+Examples:
+  eigenlift plot scree iris.safetensors --out scree.svg";
+
+pub(super) const PLOT_CONTOURS: &str = "\
+Examples:
+  eigenlift fit kpca moons.csv --target class -k 4 --out scores.csv \\
+      --model moons.safetensors
+  eigenlift plot contours moons.safetensors --out contours.svg";
+
+pub(super) const PLOT_LINEAR: &str = "\
+Examples:
+  eigenlift plot linear moons.safetensors --out linear.svg";
+
+pub(super) const PLOT_CURVES: &str = "\
+Examples:
+  eigenlift plot curves moons.safetensors --out curves.svg";
+
+pub(super) const PLOT_GRAM: &str = "\
+Examples:
+  eigenlift plot gram moons.safetensors --out gram.png";
+
+pub(super) const PLOT_WHITENING: &str = "\
+Examples:
+  eigenlift fit whiten iris.csv --target species --out white.csv \\
+      --model white.safetensors
+  eigenlift plot whitening white.safetensors iris.csv --target species \\
+      --out whitening.svg";
+
+pub(super) const PLOT_PATH: &str = "\
+Examples:
+  eigenlift plot path path.csv --chosen 3 --out path.svg";

@@ -1,7 +1,7 @@
 //! The words of `eigenlift kernel`.
 
 use super::{InputArgs, MachineArgs, SpeechArgs, examples};
-use crate::values;
+use crate::values::{self, PlotRequest};
 use clap::{Args, Subcommand, ValueEnum};
 use eigenlift::kernel::KernelSpec;
 use std::path::PathBuf;
@@ -48,6 +48,9 @@ pub(crate) struct KernelArgs {
     /// distance, angle)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
+    /// A picture of K and its centred form (.svg, .png)
+    #[arg(long, value_name = "FILE", value_parser = values::gram_plot, help_heading = "Output")]
+    pub(crate) plot: Vec<PlotRequest>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }

@@ -229,6 +229,9 @@ pub(crate) struct DoctorIsomapArgs {
     /// A picture of the numbers of neighbours tried (.svg, .png)
     #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = values::doctor_plot)]
     pub(crate) plot: Vec<PlotRequest>,
+    /// A report (.html): one file with what was found, the pictures and this command
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
 }

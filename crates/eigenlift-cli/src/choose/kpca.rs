@@ -10,6 +10,7 @@ use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plot;
+use crate::report::{self, Told};
 use crate::rows::too_large;
 use crate::values::{ComponentChoice, PlotKind};
 use crate::words::{Words, timed};
@@ -77,7 +78,23 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
             .push(format!("sensitivity: the kernel {} was chosen, which has no bandwidth", choice.kernel()));
     }
     warnings.iter().for_each(|warning| words.warn(warning));
-    let files = write(args, choice, &studies)?;
+    let mut files = write(args, choice, &studies)?;
+    let mut text = vec![curve::text(choice)];
+    text.extend(studies.text());
+    if let Some(path) = &args.report {
+        let mut figures = vec![report::figure(PlotKind::Choice, &curve::figure(choice, "")?)];
+        if let Some(report) = &studies.sensitivity {
+            figures.push(report::figure(PlotKind::Sensitivity, &sensitivity_figure(report, "")?));
+        }
+        Told {
+            title: title("Bandwidth and components", &args.input.data),
+            data: &account,
+            warnings: warnings.clone(),
+            texts: text.clone(),
+            figures,
+        }
+        .save(path, &mut files)?;
+    }
     if args.speech.json {
         return outputs::print_json(&ChooseAccount {
             command: "choose kpca",
@@ -93,8 +110,6 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
             files: &files,
         });
     }
-    let mut text = vec![curve::text(choice)];
-    text.extend(studies.text());
     outputs::print(&text.join("\n\n"))?;
     account::say_files(&files, words);
     Ok(())
@@ -110,8 +125,8 @@ fn check(args: &ChooseKpcaArgs) -> Result<(), Failure> {
         ));
     }
     let out = args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
-    let plots = args.plot.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture });
-    outputs::check(&[&args.input.data], &out.chain(plots).collect::<Vec<_>>())?;
+    let others = outputs::wanted_plots(&args.plot).chain(report::wanted(args.report.as_ref()));
+    outputs::check(&[&args.input.data], &out.chain(others).collect::<Vec<_>>())?;
     if args.grid.kernel.is_precomputed() {
         return Err(Failure::usage(
             "choose kpca with --kernel precomputed",

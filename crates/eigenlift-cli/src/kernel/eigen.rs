@@ -95,7 +95,11 @@ impl Tables<'_> {
         Matrix::from_fn(self.model.n_components(), columns.len(), |i, j| columns[j][i])
     }
 
-    fn table(&self, what: EigenTable) -> Result<(&'static str, Vec<String>, Matrix<f64>), Failure> {
+    /// Title, names of columns and numbers of a table.
+    pub(crate) fn table(
+        &self,
+        what: EigenTable,
+    ) -> Result<(&'static str, Vec<String>, Matrix<f64>), Failure> {
         let numbered = |name: &str| (1..=self.model.n_components()).map(|j| format!("{name}{j}")).collect();
         Ok(match what {
             EigenTable::Values => (

@@ -26,6 +26,18 @@ use std::path::Path;
 
 /// Landmarks that grow, when no number is given: at most so many.
 const MOST_GROWN: usize = 2000;
+/// Pictures over the plane.
+const PLANAR: [PlotKind; 3] = [PlotKind::Contours, PlotKind::Linear, PlotKind::Curves];
+/// Pictures that kernel PCA has.
+const PLOTS: [PlotKind; 7] = [
+    PlotKind::Scatter,
+    PlotKind::Scree,
+    PlotKind::Contours,
+    PlotKind::Linear,
+    PlotKind::Curves,
+    PlotKind::Gram,
+    PlotKind::Choice,
+];
 /// Share of a row that earlier landmarks may leave out before it becomes one.
 const NOVELTY: f64 = 0.1;
 
@@ -197,15 +209,15 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
-        let known = [PlotKind::Scatter, PlotKind::Scree, PlotKind::Contours, PlotKind::Choice];
-        check_plots(self.name(), plots, &known)?;
+        check_plots(self.name(), plots, &PLOTS)?;
         self.check_choice(plots)?;
         self.earlier.as_ref().map_or(Ok(()), |earlier| earlier.check(data))?;
-        if plots.contains(&PlotKind::Contours) && (data.columns != 2 || self.args.kernel.is_precomputed()) {
+        let over_plane = plots.iter().find(|kind| PLANAR.contains(kind));
+        if let Some(kind) = over_plane.filter(|_| data.columns != 2 || self.args.kernel.is_precomputed()) {
             return Err(Failure::usage(
-                format!("--plot contours= of {} data columns", data.columns),
-                "contour lines over the plane need exactly 2 and a kernel that can be computed from them",
-                "Choose two with --columns, or leave the contours out",
+                format!("--plot {}= of {} data columns", kind.name(), data.columns),
+                "pictures over the plane need exactly 2 and a kernel that can be computed from them",
+                "Choose two with --columns, or leave the picture out",
             ));
         }
         Ok(())
@@ -271,11 +283,27 @@ impl Model for FittedKernelPca {
         self.explained_variance_ratio()
     }
 
+    fn pictures(&self) -> Vec<PlotKind> {
+        let mut kinds = vec![PlotKind::Scree];
+        kinds.extend(self.choice().map(|_| PlotKind::Choice));
+        if plot::is_planar(self) {
+            kinds.extend(PLANAR);
+        }
+        kinds
+    }
+
+    fn kernel_pca(&self) -> Option<&FittedKernelPca> {
+        Some(self)
+    }
+
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         match (kind, self.choice()) {
             (PlotKind::Choice, Some(choice)) => choose::curve_figure(choice, title),
             (PlotKind::Scree, _) => plot::draw_scree(self, title),
             (PlotKind::Contours, _) => plot::draw_contours(self, shown.target, title),
+            (PlotKind::Linear, _) => plot::draw_linear(self, shown.target, title),
+            (PlotKind::Curves, _) => plot::draw_curves(self, shown.target, title),
+            (PlotKind::Gram, _) => plot::draw_gram(self, shown.target, title),
             _ => plot::draw_scatter(self, shown, title),
         }
     }

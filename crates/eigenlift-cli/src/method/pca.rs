@@ -398,6 +398,10 @@ impl Model for Told {
         self.model.explained_variance_ratio()
     }
 
+    fn pictures(&self) -> Vec<PlotKind> {
+        std::iter::once(PlotKind::Scree).chain(self.model.choice().map(|_| PlotKind::Choice)).collect()
+    }
+
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         match (kind, self.model.choice()) {
             (PlotKind::Scree, _) => draw_scree(&self.model, title),

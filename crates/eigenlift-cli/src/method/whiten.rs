@@ -195,6 +195,10 @@ impl Model for Told {
         Vec::new()
     }
 
+    fn pictures(&self) -> Vec<PlotKind> {
+        vec![PlotKind::Whitening, PlotKind::Scree]
+    }
+
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         match kind {
             PlotKind::Scree => draw_scree(self.model.pca(), title),

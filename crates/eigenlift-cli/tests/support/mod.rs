@@ -66,6 +66,7 @@ impl Folder {
         let pca =
             ["fit", "pca", "iris.csv", "--model", "pca.safetensors", "--out", "pcascores.csv", "--quiet"];
         folder.run(&pca).ok();
+        folder.write("path.csv", "feature,score,spread\na,0.6,0.02\nb,0.8,0.02\nc,0.9,0.01\nd,0.89,0.02\n");
         folder
     }
 

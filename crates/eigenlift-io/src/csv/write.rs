@@ -8,25 +8,43 @@ use crate::sheet::{Columns, Sheet};
 
 /// Starts a text table with its header.
 pub(crate) fn create(mut outlet: Outlet, columns: &Columns, delimiter: u8) -> io::Result<Box<dyn Sheet>> {
-    let alone = columns.text_names.len() + columns.names.len() == 1;
-    let mut line = String::new();
-    for name in columns.text_names.iter().chain(&columns.names) {
-        push_text(&mut line, name, delimiter, alone);
-    }
-    end_line(&mut outlet, &mut line)?;
-    Ok(Box::new(TextSheet { outlet, delimiter, alone }))
+    let style = Style { delimiter, alone: columns.text_names.len() + columns.names.len() == 1 };
+    style.write_header(&mut outlet, columns.text_names.iter().chain(&columns.names).map(String::as_str))?;
+    Ok(Box::new(TextSheet { outlet, style }))
+}
+
+/// A whole text table in memory.
+pub(crate) fn bytes(output: &Output<'_>, delimiter: u8) -> io::Result<Vec<u8>> {
+    let style = Style { delimiter, alone: output.text.len() + output.names.len() == 1 };
+    let mut bytes = Vec::new();
+    let names = output.text.iter().map(|(name, _)| *name).chain(output.names.iter().map(String::as_str));
+    style.write_header(&mut bytes, names)?;
+    style.write_rows(&mut bytes, output)?;
+    Ok(bytes)
 }
 
 /// A text table, one line for each row, with the shortest digits that give the same number back.
 struct TextSheet {
     outlet: Outlet,
+    style: Style,
+}
+
+/// How lines are written.
+#[derive(Clone, Copy)]
+struct Style {
     delimiter: u8,
     /// There is one column alone, whose empty cells would look like blank lines.
     alone: bool,
 }
 
-impl Sheet for TextSheet {
-    fn append(&mut self, chunk: &Output<'_>) -> io::Result<()> {
+impl Style {
+    fn write_header<'a>(self, sink: &mut impl Write, names: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        let mut line = String::new();
+        names.for_each(|name| push_text(&mut line, name, self.delimiter, self.alone));
+        end_line(sink, &mut line)
+    }
+
+    fn write_rows(self, sink: &mut impl Write, chunk: &Output<'_>) -> io::Result<()> {
         let mut line = String::new();
         for row in 0..chunk.n_rows {
             for (_, cells) in chunk.text {
@@ -36,9 +54,15 @@ impl Sheet for TextSheet {
                 push_number(&mut line, value, chunk.single_precision);
                 line.push(char::from(self.delimiter));
             }
-            end_line(&mut self.outlet, &mut line)?;
+            end_line(sink, &mut line)?;
         }
         Ok(())
+    }
+}
+
+impl Sheet for TextSheet {
+    fn append(&mut self, chunk: &Output<'_>) -> io::Result<()> {
+        self.style.write_rows(&mut self.outlet, chunk)
     }
 
     fn finish(self: Box<Self>, _: usize) -> io::Result<Outlet> {

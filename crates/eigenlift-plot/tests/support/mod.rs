@@ -100,6 +100,13 @@ pub(crate) fn texts(svg: &str) -> Vec<String> {
     parse(svg).iter().filter(|e| e.name == "text").map(|e| unescaped(&e.text)).collect()
 }
 
+/// The words shown beside the pointer, in the order of the shapes; the title of the figure is not among them.
+pub(crate) fn tooltips(svg: &str) -> Vec<String> {
+    let elements = parse(svg);
+    let pairs = elements.iter().zip(elements.iter().skip(1));
+    pairs.filter(|(a, b)| a.name == "g" && b.name == "title").map(|(_, title)| title.text.clone()).collect()
+}
+
 /// Decodes the PNG of a figure and checks its size.
 pub(crate) fn pixels(figure: &Figure, scale: f64) -> Pixmap {
     let png = figure.to_png().expect("a picture");
@@ -124,7 +131,7 @@ pub(crate) fn assert_sound(figure: &Figure, scale: f64) {
     let elements = parse(&svg);
     assert_eq!(elements[0].name, "svg");
     for element in &elements {
-        let known = ["svg", "title", "rect", "path", "text"];
+        let known = ["svg", "g", "title", "rect", "path", "text"];
         assert!(known.contains(&element.name.as_str()), "{}", element.name);
         for (key, value) in &element.attributes {
             assert!(key != "href" && !key.starts_with("on"), "{key}");

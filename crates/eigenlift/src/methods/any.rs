@@ -75,6 +75,11 @@ pub trait Fitted: Send + Sync {
     /// # Errors
     /// When it cannot be written.
     fn write(&self, path: &Path) -> Result<()>;
+    /// The bytes of the model file.
+    ///
+    /// # Errors
+    /// When the model cannot be written down, such as one whose kernel is a function.
+    fn bytes(&self) -> Result<Vec<u8>>;
 }
 
 impl Fitted for FittedKernelPca {
@@ -116,6 +121,10 @@ impl Fitted for FittedKernelPca {
 
     fn write(&self, path: &Path) -> Result<()> {
         self.save(path)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        self.to_bytes()
     }
 }
 
@@ -161,6 +170,10 @@ macro_rules! linear {
 
             fn write(&self, path: &Path) -> Result<()> {
                 self.save(path)
+            }
+
+            fn bytes(&self) -> Result<Vec<u8>> {
+                self.to_bytes()
             }
         }
     };
@@ -212,6 +225,10 @@ impl Fitted for FittedManifold {
 
     fn write(&self, path: &Path) -> Result<()> {
         self.save(path)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        self.to_bytes()
     }
 }
 

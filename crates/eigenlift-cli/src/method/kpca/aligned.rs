@@ -155,6 +155,14 @@ impl Model for Aligned {
         Model::shares(&self.model)
     }
 
+    fn pictures(&self) -> Vec<PlotKind> {
+        self.model.pictures()
+    }
+
+    fn kernel_pca(&self) -> Option<&FittedKernelPca> {
+        Some(&self.model)
+    }
+
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         Model::draw(&self.model, kind, shown, title)
     }

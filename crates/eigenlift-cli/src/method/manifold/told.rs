@@ -14,6 +14,9 @@ use eigenlift_io::Target;
 use eigenlift_plot::{Figure, Scree, scree};
 use serde_json::{Map, Value, json};
 
+/// Graphs of more vertices than this are drawn only when asked for.
+const MOST_VERTICES: usize = 5000;
+
 /// A fitted manifold, and what a picture of its graph needs.
 pub(in crate::method) struct Told {
     model: FittedManifold,
@@ -120,6 +123,12 @@ impl Model for Told {
 
     fn shares(&self) -> Vec<f64> {
         Vec::new()
+    }
+
+    fn pictures(&self) -> Vec<PlotKind> {
+        let has_graph = self.source.is_some() && self.model.facts().graph.is_some();
+        let graph = (has_graph && self.model.n_samples() <= MOST_VERTICES).then_some(PlotKind::Graph);
+        std::iter::once(PlotKind::Scree).chain(graph).collect()
     }
 
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {

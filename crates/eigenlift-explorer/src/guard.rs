@@ -1,0 +1,160 @@
+//! Who may ask, and what every answer says about itself.
+//!
+//! A page of another site can make a browser send requests here. It cannot know the token, it cannot set `Host`, and
+//! it cannot hide its `Origin`; each of the three alone keeps it out.
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::fmt::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Bytes of the token.
+const TOKEN_BYTES: usize = 16;
+
+const ANSWER_HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
+         form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// What a request must show.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    token: String,
+    address: SocketAddr,
+}
+
+impl Guard {
+    /// A guard with a new token for a server at this address.
+    pub(crate) fn new(address: SocketAddr) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0_u8; TOKEN_BYTES];
+        getrandom::fill(&mut bytes)?;
+        let mut token = String::new();
+        for byte in bytes {
+            // Writing into a string cannot fail.
+            let _ = write!(token, "{byte:02x}");
+        }
+        Ok(Self { token, address })
+    }
+
+    /// Where the page is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/{}/", self.address, self.token)
+    }
+
+    /// Whether a header `Host` names this server, by address or as `localhost`: another name may be anyone's.
+    fn is_own_host(&self, host: &str) -> bool {
+        let Some((name, port)) = host.rsplit_once(':') else { return false };
+        let own = self.address.ip();
+        let is_own = |ip: IpAddr| {
+            if own.is_unspecified() { true } else { ip == own || (ip.is_loopback() && own.is_loopback()) }
+        };
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        let named = name.eq_ignore_ascii_case("localhost") && (own.is_loopback() || own.is_unspecified());
+        port.parse() == Ok(self.address.port()) && (named || name.parse().is_ok_and(is_own))
+    }
+
+    /// Why a request is refused, if it is.
+    fn refusal(&self, headers: &HeaderMap, path: &str) -> Option<(StatusCode, &'static str)> {
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let host = text(header::HOST).unwrap_or_default();
+        if !self.is_own_host(host) {
+            return Some((StatusCode::FORBIDDEN, "the header Host is not that of this server."));
+        }
+        let origin = text(header::ORIGIN);
+        if origin.is_some_and(|origin| origin != format!("http://{host}")) {
+            return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
+        }
+        let site = text(HeaderName::from_static("sec-fetch-site"));
+        if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+            return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
+        }
+        let given = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        if !same(given, &self.token) {
+            return Some((
+                StatusCode::NOT_FOUND,
+                "nothing is here; use the address that eigenlift explore printed.",
+            ));
+        }
+        None
+    }
+}
+
+/// Whether two texts are the same, in a time that does not tell where they differ.
+fn same(given: &str, wanted: &str) -> bool {
+    given.len() == wanted.len()
+        && given.bytes().zip(wanted.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+}
+
+/// Lets requests pass that may, and marks all answers.
+pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let is_known = matches!(*request.method(), Method::GET | Method::HEAD | Method::POST);
+    let mut response = match guard.refusal(request.headers(), request.uri().path()) {
+        Some((status, words)) => (status, axum::Json(serde_json::json!({"error": words}))).into_response(),
+        None if !is_known => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        None => next.run(request).await,
+    };
+    for (name, value) in ANSWER_HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(address: &str, headers: &[(HeaderName, &str)], path: &str) -> Option<u16> {
+        let guard = Guard { token: "secret".into(), address: address.parse().unwrap() };
+        let headers = headers.iter().map(|(k, v)| (k.clone(), HeaderValue::from_str(v).unwrap())).collect();
+        guard.refusal(&headers, path).map(|(status, _)| status.as_u16())
+    }
+
+    #[test]
+    fn only_its_own_names_are_hosts() {
+        let host = |value| refused("127.0.0.1:80", &[(header::HOST, value)], "/secret/");
+        for own in ["127.0.0.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80"] {
+            assert_eq!(host(own), None, "{own}");
+        }
+        for other in
+            ["", "127.0.0.1", "127.0.0.1:81", "evil.example:80", "localhost.evil.example:80", "1.2.3.4:80"]
+        {
+            assert_eq!(host(other), Some(403), "{other}");
+        }
+        let open = |value| refused("0.0.0.0:80", &[(header::HOST, value)], "/secret/");
+        assert_eq!((open("192.168.1.7:80"), open("evil.example:80")), (None, Some(403)));
+    }
+
+    #[test]
+    fn other_sites_and_wrong_tokens_are_refused() {
+        let own = (header::HOST, "127.0.0.1:80");
+        let asked = |more: (HeaderName, &str), path| refused("127.0.0.1:80", &[own.clone(), more], path);
+        let none = (header::ACCEPT, "*/*");
+        assert_eq!(asked((header::ORIGIN, "http://127.0.0.1:80"), "/secret/api/catalogue"), None);
+        assert_eq!(asked((header::ORIGIN, "http://evil.example"), "/secret/"), Some(403));
+        assert_eq!(asked((header::ORIGIN, "null"), "/secret/"), Some(403));
+        assert_eq!(asked((HeaderName::from_static("sec-fetch-site"), "cross-site"), "/secret/"), Some(403));
+        for path in ["/", "/secre/", "/secret2/", "/Secret/", "//secret2/"] {
+            assert_eq!(asked(none.clone(), path), Some(404), "{path}");
+        }
+    }
+
+    #[test]
+    fn tokens_differ() {
+        let address: SocketAddr = "127.0.0.1:80".parse().unwrap();
+        let (one, other) = (Guard::new(address).unwrap(), Guard::new(address).unwrap());
+        assert_eq!(one.token.len(), 2 * TOKEN_BYTES);
+        assert_ne!(one.token, other.token);
+    }
+}

@@ -1,0 +1,220 @@
+//! What each address answers.
+
+use crate::jobs::{Job, Jobs};
+use crate::{Download, FitRequest, Opening, Problem, Workbench, assets};
+use axum::Json;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, JsonRejection};
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a request for a fit waits for a quick one.
+const QUICK: Duration = Duration::from_millis(150);
+/// The longest that a question about a fit waits.
+const MOST_PATIENCE: u64 = 10_000;
+
+/// What all requests share.
+pub(crate) struct Desk<W: Workbench> {
+    workbench: Arc<W>,
+    jobs: Jobs<W::Fit>,
+    most_upload: usize,
+}
+
+type Shared<W> = State<Arc<Desk<W>>>;
+type Answer = Result<Response, Refusal>;
+
+/// A problem as an answer.
+struct Refusal(Problem);
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, Json(serde_json::json!({"error": self.0.to_string()}))).into_response()
+    }
+}
+
+/// All addresses below the token.
+pub(crate) fn router<W: Workbench>(workbench: Arc<W>, most_upload: usize) -> Router {
+    let desk = Arc::new(Desk { workbench, jobs: Jobs::default(), most_upload });
+    Router::new()
+        .route("/{token}/", get(|| async { file("") }))
+        .route("/{token}/{file}", get(|Path((_, name)): Path<(String, String)>| async move { file(&name) }))
+        .route("/{token}/api/catalogue", get(catalogue::<W>))
+        .route("/{token}/api/data", post(open::<W>))
+        .route("/{token}/api/upload", post(upload::<W>))
+        .route("/{token}/api/fit", post(fit::<W>))
+        .route("/{token}/api/job/{job}", get(job::<W>))
+        .route("/{token}/api/cancel/{job}", post(cancel::<W>))
+        .route("/{token}/api/row/{data}/{row}", get(row::<W>))
+        .route("/{token}/api/column/{data}/{column}", get(column::<W>))
+        .route("/{token}/api/figure/{job}/{name}", get(figure::<W>))
+        .route("/{token}/api/preimage", post(preimage::<W>))
+        .route("/{token}/api/download/{job}/{file}", get(download::<W>))
+        .fallback(|| async { Refusal(nothing_here()) })
+        .layer(DefaultBodyLimit::max(most_upload))
+        .with_state(desk)
+}
+
+fn nothing_here() -> Problem {
+    Problem::Missing("nothing is at this address.".into())
+}
+
+fn file(name: &str) -> Answer {
+    let (kind, content) = assets::find(name).ok_or_else(nothing_here)?;
+    Ok(([(header::CONTENT_TYPE, kind)], content).into_response())
+}
+
+/// Runs work that may take long where it does not hold up other requests.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Refusal> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    let internal = |_| Problem::Machine("the request ended in an internal error; please report it.".into());
+    Ok(ended.map_err(internal)??)
+}
+
+async fn catalogue<W: Workbench>(State(desk): Shared<W>) -> Answer {
+    let mut found = apart({
+        let desk = Arc::clone(&desk);
+        move || desk.workbench.catalogue()
+    })
+    .await?;
+    if let Value::Object(map) = &mut found {
+        map.insert("most_upload_bytes".into(), desk.most_upload.into());
+    }
+    Ok(Json(found).into_response())
+}
+
+/// The JSON of a request, or words about what is wrong with it.
+fn given<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Problem> {
+    body.map(|Json(value)| value).map_err(|error| Problem::Request(error.body_text()))
+}
+
+async fn open<W: Workbench>(State(desk): Shared<W>, body: Result<Json<Opening>, JsonRejection>) -> Answer {
+    let opening = given(body)?;
+    let answer = apart(move || desk.workbench.open(&opening)).await?;
+    Ok(Json(answer).into_response())
+}
+
+#[derive(Deserialize)]
+struct Upload {
+    name: String,
+    target: Option<String>,
+    columns: Option<String>,
+    missing: Option<String>,
+}
+
+async fn upload<W: Workbench>(
+    State(desk): Shared<W>,
+    Query(about): Query<Upload>,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer {
+    let bytes = body.map_err(|error| {
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            Problem::TooLarge(format!(
+                "{} is larger than {} bytes, which is what the page takes; put it into the folder of the explorer and open \
+                 it there, or start with --most-upload.",
+                about.name, desk.most_upload
+            ))
+        } else {
+            Problem::Request(format!("the upload ended early ({}).", error.body_text()))
+        }
+    })?;
+    let Upload { name, target, columns, missing } = about;
+    let opening = Opening { target, columns, missing, ..Opening::default() };
+    let answer = apart(move || desk.workbench.upload(&name, bytes.into(), &opening)).await?;
+    Ok(Json(answer).into_response())
+}
+
+async fn fit<W: Workbench>(State(desk): Shared<W>, body: Result<Json<FitRequest>, JsonRejection>) -> Answer {
+    let request = given(body)?;
+    let job = desk.jobs.start(Arc::clone(&desk.workbench), request);
+    stand(job, QUICK).await
+}
+
+#[derive(Deserialize)]
+struct Patience {
+    #[serde(default)]
+    wait: u64,
+}
+
+/// How a fit stands.
+async fn stand<F: Send + Sync + 'static>(job: Arc<Job<F>>, patience: Duration) -> Answer {
+    let stands = apart(move || Ok(job.wait(patience))).await?;
+    Ok(Json(stands).into_response())
+}
+
+async fn job<W: Workbench>(
+    State(desk): Shared<W>,
+    Path((_, number)): Path<(String, u64)>,
+    Query(patience): Query<Patience>,
+) -> Answer {
+    let patience = Duration::from_millis(patience.wait.min(MOST_PATIENCE));
+    stand(desk.jobs.get(number)?, patience).await
+}
+
+async fn cancel<W: Workbench>(State(desk): Shared<W>, Path((_, number)): Path<(String, u64)>) -> Answer {
+    let job = desk.jobs.get(number)?;
+    job.cancel();
+    stand(job, Duration::ZERO).await
+}
+
+async fn row<W: Workbench>(
+    State(desk): Shared<W>,
+    Path((_, data, row)): Path<(String, u64, usize)>,
+) -> Answer {
+    Ok(Json(apart(move || desk.workbench.row(data, row)).await?).into_response())
+}
+
+async fn column<W: Workbench>(
+    State(desk): Shared<W>,
+    Path((_, data, column)): Path<(String, u64, usize)>,
+) -> Answer {
+    Ok(Json(apart(move || desk.workbench.column(data, column)).await?).into_response())
+}
+
+async fn figure<W: Workbench>(
+    State(desk): Shared<W>,
+    Path((_, job, name)): Path<(String, u64, String)>,
+) -> Answer {
+    let fit = desk.jobs.get(job)?.fit()?;
+    Ok(Json(apart(move || desk.workbench.figure(&fit, &name)).await?).into_response())
+}
+
+#[derive(Deserialize)]
+struct Place {
+    job: u64,
+    scores: Vec<f64>,
+}
+
+async fn preimage<W: Workbench>(State(desk): Shared<W>, body: Result<Json<Place>, JsonRejection>) -> Answer {
+    let Place { job, scores } = given(body)?;
+    let fit = desk.jobs.get(job)?.fit()?;
+    Ok(Json(apart(move || desk.workbench.preimage(&fit, &scores)).await?).into_response())
+}
+
+async fn download<W: Workbench>(
+    State(desk): Shared<W>,
+    Path((_, job, file)): Path<(String, u64, String)>,
+) -> Answer {
+    let known = Download::ALL.iter().find(|(name, _, _)| *name == file);
+    let (name, kind, what) = known.ok_or_else(nothing_here)?;
+    let fit = desk.jobs.get(job)?.fit()?;
+    let bytes = apart(move || desk.workbench.download(&fit, *what)).await?;
+    let attachment = format!("attachment; filename=\"{name}\"");
+    let headers = [(header::CONTENT_TYPE, (*kind).to_owned()), (header::CONTENT_DISPOSITION, attachment)];
+    Ok((headers, bytes).into_response())
+}

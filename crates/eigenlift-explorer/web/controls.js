@@ -1,0 +1,134 @@
+"use strict";
+
+/** The settings of a pane as controls: method, kernel, and the sliders and choices that belong to them. */
+const ExplorerControls = (() => {
+  const { make, options, later } = ExplorerDom;
+  const { METHODS, KERNELS, TITLES } = ExplorerSettings;
+
+  function labelled(id, title, control) {
+    return make("div", { class: "field" }, make("label", { for: id, text: title }), control);
+  }
+
+  /**
+   * Controls in the pane `root`. `onChange()` is called after `settings` were changed by a person.
+   * Answers {settings(), load(settings), setData(data), learn(plan, used)}.
+   */
+  function create(root, pane, onChange) {
+    const at = (name) => root.querySelector(`#${name}-${pane}`);
+    let settings = ExplorerSettings.initial();
+    let data = null;
+    let shown = [];
+    // Values that the library found for "median", by kernel and number, for the data at hand.
+    let found = {};
+
+    function centerOf(owner, name, field) {
+      if (field.center) return field.center;
+      if (found[`${owner}.${name}`]) return found[`${owner}.${name}`];
+      const gamma = (data && data.gamma) || 1;
+      if (field.word === "1/d") return 1 / Math.max(1, data ? data.columns.length : 1);
+      if (name === "length") return Math.sqrt(1 / (2 * gamma));
+      return owner === "laplacian" || owner === "exponential" ? Math.sqrt(gamma) : gamma;
+    }
+
+    function limitOf(field) {
+      if (!data || field.flag === undefined || field.step !== 1 || !(field.max > 10)) return field.max;
+      const rows = Math.max(1, data.rows - 1);
+      const few = field.flag === "-k" && ["pca", "whiten", "mds"].includes(settings.method) ? data.columns.length : rows;
+      return Math.min(field.max, rows, few);
+    }
+
+    function makeField(owner, name, field) {
+      const id = `${name}-${pane}`;
+      const title = field.title || TITLES[name] || name;
+      const changed = (value) => {
+        settings.values[ExplorerSettings.key(owner, name)] = value;
+        onChange();
+      };
+      if (field.kind === "choice") return choice(id, title, field, changed);
+      if (field.kind === "tick") return tick(id, title, changed);
+      if (field.kind === "text") return text(id, title, changed);
+      return ExplorerSliders.create({ id, title, field, onChange: changed });
+    }
+
+    function choice(id, title, field, changed) {
+      const select = make("select", { id, "data-testid": id, onchange: () => changed(select.value) });
+      options(select, field.values.map((value) => [value, value]));
+      return { element: labelled(id, title, select), set: (value) => (select.value = value) };
+    }
+
+    function tick(id, title, changed) {
+      const box = make("input", { type: "checkbox", id, "data-testid": id, onchange: () => changed(box.checked) });
+      const element = make("label", { class: "tick", for: id }, box, make("span", { text: title }));
+      return { element, set: (value) => (box.checked = Boolean(value)) };
+    }
+
+    function text(id, title, changed) {
+      const soon = later(() => area.value.trim() && changed(area.value.trim()), 500);
+      const area = make("textarea", { id, "data-testid": id, rows: 3, spellcheck: "false", oninput: soon });
+      return { element: labelled(id, title, area), set: (value) => (area.value = value) };
+    }
+
+    function fieldsOf(place, owner, fields) {
+      const made = Object.entries(fields).map(([name, field]) => ({ owner, name, field, control: makeField(owner, name, field) }));
+      place.replaceChildren(...made.map((one) => one.control.element));
+      return made;
+    }
+
+    /** Builds the fields of the method and kernel at hand. */
+    function build() {
+      const method = METHODS[settings.method];
+      const kernel = KERNELS[settings.kernel];
+      at("method").value = settings.method;
+      at("kernel").value = settings.kernel;
+      at("method-note").textContent = method.note;
+      at("kernel-block").hidden = !method.kernel;
+      at("kernel-note").textContent = kernel.formula;
+      at("more").value = settings.more;
+      shown = fieldsOf(at("kernel-parameters"), settings.kernel, method.kernel ? kernel.fields : {});
+      shown = shown.concat(fieldsOf(at("parameters"), settings.method, method.fields));
+      show();
+    }
+
+    /** Puts the settings into the controls that are there. */
+    function show() {
+      for (const { owner, name, field, control } of shown) {
+        if (control.limit) control.limit(limitOf(field));
+        control.set(ExplorerSettings.value(settings, owner, name, field), centerOf(owner, name, field));
+      }
+    }
+
+    options(at("method"), Object.entries(METHODS).map(([name, method]) => [name, method.title]));
+    options(at("kernel"), Object.entries(KERNELS).map(([name, kernel]) => [name, kernel.title]));
+    at("method").addEventListener("change", () => (settings.method = at("method").value, build(), onChange()));
+    at("kernel").addEventListener("change", () => (settings.kernel = at("kernel").value, build(), onChange()));
+    at("more").addEventListener("change", () => (settings.more = at("more").value, onChange()));
+    at("controls").addEventListener("submit", (event) => event.preventDefault());
+    build();
+
+    return {
+      settings: () => settings,
+      load(given) {
+        settings = ExplorerSettings.copy(given);
+        build();
+      },
+      setData(given) {
+        data = given;
+        found = {};
+        show();
+      },
+      /** Reads from the plan of a fit with settings `used` which numbers a median stood for, so that sliders centre on them. */
+      learn(plan, used) {
+        const text = /^\s*kernel\s+(\w+)\((.*?)\)\s*$/m.exec(plan || "");
+        if (!text || text[1] !== used.kernel) return;
+        for (const [, name, value] of text[2].matchAll(/(\w+)=([-+.\deE]+)/g)) {
+          const field = KERNELS[used.kernel].fields[name];
+          const was = field && ExplorerSettings.value(used, used.kernel, name, field);
+          if (field && was === "median" && Number(value) > 0) found[`${used.kernel}.${name}`] = Number(value);
+        }
+        show();
+      },
+    };
+  }
+
+  return { create };
+})();

@@ -1,0 +1,210 @@
+"use strict";
+
+/** What can be set of a fit: methods, kernels and their numbers, and how settings become flags and a fragment. */
+const ExplorerSettings = (() => {
+  // A field is a slider ("log" or "linear"), a choice or a tick. `word` is a value that the library finds by itself.
+  const WIDTH = { kind: "log", decades: 2.5, word: "median", fallback: "median" };
+  const RATE = { kind: "log", decades: 3, center: 1, word: "median", fallback: 1 };
+  const choice = (title, flag, values) => ({ kind: "choice", title, flag, values, fallback: values[0] });
+  const KERNELS = {
+    rbf: { title: "rbf (Gaussian)", formula: "exp(−γ‖x−y‖²)", fields: { gamma: WIDTH } },
+    polynomial: {
+      title: "polynomial",
+      formula: "(γ⟨x,y⟩ + c₀)^degree",
+      fields: {
+        degree: { kind: "linear", min: 1, max: 8, step: 1, fallback: 3 },
+        gamma: RATE,
+        coef0: { kind: "linear", min: 0, max: 10, step: 0.1, fallback: 1 },
+      },
+    },
+    laplacian: { title: "laplacian", formula: "exp(−γ‖x−y‖₁)", fields: { gamma: WIDTH } },
+    exponential: { title: "exponential", formula: "exp(−γ‖x−y‖₂)", fields: { gamma: WIDTH } },
+    matern: {
+      title: "Matérn",
+      formula: "smoothness ν, length ℓ",
+      fields: {
+        nu: { kind: "choice", title: "ν (smoothness)", values: ["0.5", "1.5", "2.5"], fallback: "1.5", always: true },
+        length: { ...WIDTH, title: "Length ℓ" },
+      },
+    },
+    rational_quadratic: {
+      title: "rational quadratic",
+      formula: "(1 + ‖x−y‖²/(2αℓ²))^−α",
+      fields: {
+        alpha: { kind: "log", decades: 1.5, center: 1, title: "α", fallback: 1 },
+        length: { ...WIDTH, title: "Length ℓ" },
+      },
+    },
+    sigmoid: {
+      title: "sigmoid",
+      formula: "tanh(γ⟨x,y⟩ + c₀); not a Mercer kernel in general",
+      fields: {
+        gamma: { kind: "log", decades: 3, word: "1/d", fallback: "1/d" },
+        coef0: { kind: "linear", min: -5, max: 5, step: 0.1, fallback: 1 },
+      },
+    },
+    cosine: { title: "cosine", formula: "⟨x,y⟩ / (‖x‖‖y‖)", fields: {} },
+    linear: { title: "linear", formula: "⟨x,y⟩, the same as PCA", fields: {} },
+    chi2: { title: "χ²", formula: "exp(−γ Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)); entries ≥ 0", fields: { gamma: RATE } },
+    intersection: { title: "intersection", formula: "Σ min(xᵢ, yᵢ); entries ≥ 0", fields: {} },
+    other: {
+      title: "other, as text",
+      formula: "map(…), expr(…), sums, products and multiples",
+      fields: { text: { kind: "text", title: "Kernel as text", fallback: "0.5*rbf(gamma=median) + linear" } },
+    },
+  };
+  const TITLES = { gamma: "γ (gamma)", degree: "Degree", coef0: "c₀ (coef0)" };
+
+  const COMPONENTS = { kind: "linear", title: "Components (k)", flag: "-k", min: 1, max: 20, step: 1, fallback: 2, always: true };
+  const NEIGHBORS = { kind: "linear", title: "Neighbours", flag: "--neighbors", min: 2, max: 50, step: 1, fallback: 10 };
+  const METRIC = choice("Distance", "--metric", ["euclidean", "manhattan", "cosine", "correlation"]);
+  const METHODS = {
+    kpca: { title: "Kernel PCA", note: "Components in the feature space of a kernel.", kernel: true, fields: { k: COMPONENTS } },
+    pca: {
+      title: "PCA",
+      note: "The directions of largest variance.",
+      fields: { k: COMPONENTS, scale: { kind: "tick", title: "Divide columns by their standard deviation", flag: "--scale" } },
+    },
+    whiten: {
+      title: "Whitening",
+      note: "Coordinates without correlation, of variance 1.",
+      fields: {
+        whitening: choice("Whitening", "--method", ["zca", "pca", "cholesky", "zca-cor", "pca-cor"]),
+        k: { ...COMPONENTS, title: "Directions (k)", word: "all", fallback: "all", always: false },
+        ridge: { kind: "log", title: "Ridge", flag: "--ridge", decades: 3, center: 0.01, word: "0", fallback: "0" },
+      },
+    },
+    isomap: {
+      title: "Isomap",
+      note: "Distances along a graph of neighbours, unrolled.",
+      fields: {
+        neighbors: NEIGHBORS,
+        k: COMPONENTS,
+        metric: METRIC,
+        disconnected: choice("Graph in pieces", "--disconnected", ["bridge", "separate", "largest", "error"]),
+        cut: { kind: "tick", title: "Cut suspected short circuits", flag: "--cut" },
+      },
+    },
+    mds: { title: "Classical scaling (MDS)", note: "Places rows by their distances.", fields: { k: COMPONENTS, metric: METRIC } },
+    laplacian: {
+      title: "Laplacian eigenmaps",
+      note: "Rows that are alike lie close together.",
+      fields: {
+        neighbors: NEIGHBORS,
+        k: COMPONENTS,
+        heat: { kind: "log", title: "Heat", flag: "--heat", decades: 2.5, word: "off", fallback: "off" },
+        metric: METRIC,
+      },
+    },
+    diffusion: {
+      title: "Diffusion maps",
+      note: "Keeps where random walks lead.",
+      kernel: true,
+      fields: {
+        k: COMPONENTS,
+        density: { kind: "linear", title: "Density taken out (alpha)", flag: "--alpha", min: 0, max: 1, step: 0.05, fallback: 1 },
+        time: { kind: "linear", title: "Steps of the walk (time)", flag: "--time", min: 0, max: 16, step: 1, fallback: 1 },
+      },
+    },
+    lle: {
+      title: "Locally linear embedding",
+      note: "Each row described by its neighbours.",
+      fields: {
+        neighbors: NEIGHBORS,
+        k: COMPONENTS,
+        variant: choice("Variant", "--variant", ["standard", "modified", "hessian", "ltsa"]),
+        ridge: { kind: "log", title: "Ridge", flag: "--ridge", decades: 3, center: 0.001, fallback: 0.001 },
+        metric: METRIC,
+      },
+    },
+  };
+
+  /** Settings of a new pane: kernel PCA as the command does it by itself. */
+  function initial() {
+    return { method: "kpca", kernel: "rbf", values: {}, more: "" };
+  }
+
+  /** The same settings for another table: widths are found anew, since they belong to the data. */
+  function forOtherData(settings) {
+    const values = Object.entries(settings.values).filter(([name]) => {
+      const [owner, field] = name.split(".");
+      return !(field && KERNELS[owner]?.fields[field]?.fallback === "median");
+    });
+    return { ...settings, values: Object.fromEntries(values) };
+  }
+
+  function copy(settings) {
+    return { ...settings, values: { ...settings.values } };
+  }
+
+  /** Name under which a value is kept: kernels and methods do not share their numbers, except k and neighbours. */
+  function key(owner, field) {
+    return field === "k" || field === "neighbors" ? field : `${owner}.${field}`;
+  }
+
+  function value(settings, owner, name, field) {
+    const kept = settings.values[key(owner, name)];
+    if (kept === undefined) return field.fallback;
+    return kept === "all" && field.word !== "all" ? COMPONENTS.fallback : kept;
+  }
+
+  /** The kernel as the command line takes it; numbers at their default are left out. */
+  function kernelText(settings) {
+    const { fields } = KERNELS[settings.kernel];
+    if (settings.kernel === "other") return value(settings, "other", "text", fields.text);
+    const given = Object.entries(fields)
+      .map(([name, field]) => [name, field, value(settings, settings.kernel, name, field)])
+      .filter(([, field, now]) => field.always || now !== field.fallback || now === "median")
+      .map(([name, , now]) => `${name}=${String(now)}`);
+    return given.length ? `${settings.kernel}(${given.join(",")})` : settings.kernel;
+  }
+
+  /** Words of a line as a shell would take them apart: spaces separate, quotes hold together. */
+  function split(line) {
+    return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((found) => found[1] ?? found[2] ?? found[3]);
+  }
+
+  /** The arguments of `eigenlift fit` for these settings. */
+  function args(settings) {
+    const method = METHODS[settings.method];
+    const out = [settings.method];
+    if (method.kernel) out.push("--kernel", kernelText(settings));
+    for (const [name, field] of Object.entries(method.fields)) {
+      const now = value(settings, settings.method, name, field);
+      if (field.kind === "tick") {
+        if (now) out.push(field.flag);
+      } else if (field.always || now !== field.fallback) {
+        out.push(field.flag, String(now));
+      }
+    }
+    return out.concat(split(settings.more));
+  }
+
+  /** Settings as entries of the fragment, each name with the pane in front. */
+  function toEntries(pane, settings) {
+    const all = { method: settings.method, kernel: settings.kernel, more: settings.more, ...settings.values };
+    return Object.entries(all).filter(([, now]) => now !== "").map(([name, now]) => [`${pane}.${name}`, String(now)]);
+  }
+
+  /** Settings from the fragment; what is not known there is passed over. */
+  function fromEntries(pane, entries) {
+    const settings = initial();
+    for (const [name, text] of entries) {
+      if (!name.startsWith(`${pane}.`)) continue;
+      const rest = name.slice(pane.length + 1);
+      if (rest === "method") settings.method = text in METHODS ? text : settings.method;
+      else if (rest === "kernel") settings.kernel = text in KERNELS ? text : settings.kernel;
+      else if (rest === "more") settings.more = text;
+      else settings.values[rest] = readValue(rest, text);
+    }
+    return settings;
+  }
+
+  function readValue(name, text) {
+    if (text === "true" || text === "false") return text === "true";
+    const keepText = ["other.text", "matern.nu"].includes(name) || text.trim() === "" || Number.isNaN(Number(text));
+    return keepText || (text === "0" && name.endsWith("ridge")) ? text : Number(text);
+  }
+
+  return { KERNELS, METHODS, TITLES, initial, copy, forOtherData, key, value, kernelText, args, toEntries, fromEntries };
+})();

@@ -1,0 +1,29 @@
+"""Pictures of models and of what was found about them, as matplotlib figures.
+
+Every function returns a matplotlib `Figure`; those that draw into one axes take it as `ax`. Figures are made by pyplot, so
+`matplotlib.pyplot.show()` shows them and `close()` frees them. matplotlib is imported when the first picture is drawn; the extra
+`eigenlift[plot]` installs it. Colours are those of Okabe and Ito, and at the width of a column, 3.4 inches, no letter is smaller
+than 7 points.
+"""
+
+from ._choices import choice, doctor, path, sensitivity
+from ._components import contours, curves
+from ._images import preimages
+from ._matrices import gram, whitening
+from ._scores import graph, scatter
+from ._spectrum import scree
+
+__all__ = [
+    "choice",
+    "contours",
+    "curves",
+    "doctor",
+    "gram",
+    "graph",
+    "path",
+    "preimages",
+    "scatter",
+    "scree",
+    "sensitivity",
+    "whitening",
+]
