@@ -8,6 +8,7 @@ mod file_rules;
 mod documents;
 mod markdown;
 mod python;
+mod browser;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -17,8 +18,9 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  test     formatting, lints, documentation, tests, doctests, examples, the rules below and Python
+  test     formatting, lints, documentation, tests, doctests, examples, the rules below, Python and the browser
   python   only the Python package: its wheel, its tests and scikit-learn's, documents, types, a newcomer's first run
+  browser  only the tests that drive the explorer and the report in a Chromium
   layers   only the rules that read the sources: module order, file rules, theory labels, links
   help     this text";
 
@@ -28,12 +30,13 @@ fn main() -> ExitCode {
     match (arguments.as_slice(), root()) {
         (["test"], Some(root)) => steps::test(&root),
         (["python"], Some(root)) => steps::python(&root),
+        (["browser"], Some(root)) => steps::browser(&root),
         (["layers"], Some(root)) => ExitCode::from(check(&root)),
         (["help" | "--help" | "-h"], _) => {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
-        (["test" | "python" | "layers"], None) => {
+        (["test" | "python" | "browser" | "layers"], None) => {
             eprintln!("CARGO_MANIFEST_DIR is not set; it must name the xtask package. Run `cargo xtask …`.");
             ExitCode::from(2)
         }

@@ -1,8 +1,8 @@
 //! The steps of the Python package. All that they need beside Rust is a Python; the rest goes into `target`.
 
-use crate::markdown;
 use crate::source::files_below;
 use crate::steps::{EmptyFolder, Step, cargo, finish};
+use crate::{browser, markdown};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,13 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// How pip is to behave: say nothing unless something is wrong.
 const PIP: [&str; 5] = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
 
+/// The step that all others here need, and those of the browser.
+pub(crate) const ENVIRONMENT: Step =
+    Step { name: "python: environment", run: |root| settle(environment(root)) };
+
 /// The steps, in an order in which each has what it needs.
 pub(crate) const STEPS: [Step; 8] = [
-    Step { name: "python: environment", run: |root| settle(environment(root)) },
+    ENVIRONMENT,
     Step { name: "python: style", run: |root| settle(style(root)) },
     Step { name: "python: wheel", run: |root| settle(wheel(root)) },
     Step { name: "python: tests", run: |root| settle(tests(root)) },
@@ -43,9 +47,9 @@ pub(crate) fn build_settings(root: &Path) -> Vec<(&'static str, OsString)> {
 }
 
 /// Why a step ended: an exit code, and words unless the program that failed has said them.
-struct Failure {
-    code: u8,
-    words: Option<String>,
+pub(crate) struct Failure {
+    pub(crate) code: u8,
+    pub(crate) words: Option<String>,
 }
 
 impl From<String> for Failure {
@@ -54,14 +58,14 @@ impl From<String> for Failure {
     }
 }
 
-fn settle(outcome: Result<(), Failure>) -> u8 {
+pub(crate) fn settle(outcome: Result<(), Failure>) -> u8 {
     let Err(failure) = outcome else { return 0 };
     failure.words.iter().for_each(|words| eprintln!("{words}"));
     failure.code
 }
 
 /// Runs a command that must succeed.
-fn must(command: &mut Command) -> Result<(), Failure> {
+pub(crate) fn must(command: &mut Command) -> Result<(), Failure> {
     match finish(command) {
         0 => Ok(()),
         code => Err(Failure { code, words: None }),
@@ -151,12 +155,13 @@ fn python(root: &Path, folder: &EmptyFolder) -> Command {
     python_in(&environment_folder(root), &folder.0)
 }
 
-/// Lints and formatting of the package, its tests and its benchmark.
+/// Lints and formatting of the package, its tests, its benchmark and the tests of the browser.
 fn style(root: &Path) -> Result<(), Failure> {
     let ruff = |arguments: &[&str]| {
         let mut command = python_in(&environment_folder(root), root);
         command.args(["-m", "ruff"]).args(arguments).args(["--quiet", "--no-cache", "--config"]);
-        must(command.arg(root.join("python/pyproject.toml")).args(["python", "benchmarks/python.py"]))
+        command.arg(root.join("python/pyproject.toml"));
+        must(command.args(["python", "benchmarks/python.py", browser::TESTS]))
     };
     ruff(&["check"])?;
     ruff(&["format", "--check"])
@@ -201,20 +206,24 @@ fn built_wheel(root: &Path) -> Result<PathBuf, String> {
 
 /// Tests of the installed wheel, with the command line at hand: both read each other's model files.
 fn tests(root: &Path) -> Result<(), Failure> {
+    let folder = EmptyFolder::new("python-tests")?;
+    let mut command = pytest(root, &folder);
+    command.arg(root.join("python/tests")).env("EIGENLIFT_TEST_INSTALLED", "1");
+    must(command.env("EIGENLIFT_BIN", binary(root)?))
+}
+
+/// The command line's binary, built from the artefacts of the other steps.
+pub(crate) fn binary(root: &Path) -> Result<PathBuf, Failure> {
     match cargo(root, &["build", "--quiet", "--workspace", "--bins"], &[]) {
         0 => {}
         code => return Err(Failure { code, words: None }),
     }
     let built = std::env::current_exe().map_err(|e| format!("this program's own path: {e}"))?;
-    let program = built.with_file_name("eigenlift").with_extension(std::env::consts::EXE_EXTENSION);
-    let folder = EmptyFolder::new("python-tests")?;
-    let mut command = pytest(root, &folder);
-    command.arg(root.join("python/tests")).env("EIGENLIFT_TEST_INSTALLED", "1").env("EIGENLIFT_BIN", program);
-    must(&mut command)
+    Ok(built.with_file_name("eigenlift").with_extension(std::env::consts::EXE_EXTENSION))
 }
 
 /// Pytest, leaving no traces in folders of sources.
-fn pytest(root: &Path, folder: &EmptyFolder) -> Command {
+pub(crate) fn pytest(root: &Path, folder: &EmptyFolder) -> Command {
     let mut command = python(root, folder);
     command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations", "12"]);
     command

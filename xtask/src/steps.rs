@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`, quick ones first. The first that fails ends the run with its exit code.
 
-use crate::python;
+use crate::{browser, python};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -42,13 +42,18 @@ const RUST_STEPS: [Step; 8] = [
 
 /// Runs every step there is.
 pub(crate) fn test(root: &Path) -> ExitCode {
-    let steps: Vec<&Step> = RUST_STEPS.iter().chain(&python::STEPS).collect();
+    let steps: Vec<&Step> = RUST_STEPS.iter().chain(&python::STEPS).chain([&browser::STEP]).collect();
     run_all(root, &steps)
 }
 
 /// Runs the steps of the Python package alone.
 pub(crate) fn python(root: &Path) -> ExitCode {
     run_all(root, &python::STEPS.iter().collect::<Vec<_>>())
+}
+
+/// Runs the tests in a browser alone.
+pub(crate) fn browser(root: &Path) -> ExitCode {
+    run_all(root, &[&python::ENVIRONMENT, &browser::STEP])
 }
 
 /// Runs steps in order and prints what each took.

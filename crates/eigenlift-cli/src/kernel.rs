@@ -6,9 +6,11 @@ mod verdict;
 
 use crate::args::{KernelArgs, KernelQuestion};
 use crate::exit::Failure;
+use crate::fit::title;
 use crate::input::Input;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted};
+use crate::plot;
 use crate::words::Words;
 use eigenlift::matrix::Matrix;
 
@@ -30,8 +32,8 @@ pub(crate) fn run(question: &KernelQuestion, session: &Session) -> Result<(), Fa
     }
 }
 
-/// Checks the output and reads the table.
-fn prepare(args: &KernelArgs, has_table: bool) -> Result<(Input, Matrix<f64>), Failure> {
+/// Checks the outputs, reads the table and draws the matrix.
+fn prepare(args: &KernelArgs, has_table: bool, session: &Session) -> Result<(Input, Matrix<f64>), Failure> {
     if args.out.is_some() && !has_table {
         return Err(Failure::usage(
             "--out with a question whose answer is a sentence",
@@ -40,14 +42,29 @@ fn prepare(args: &KernelArgs, has_table: bool) -> Result<(Input, Matrix<f64>), F
         ));
     }
     outputs::check_standard_output(args.speech.json, args.out.as_deref())?;
-    let wanted: Vec<Wanted<'_>> =
-        args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table }).collect();
+    let table = args.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
+    let wanted: Vec<Wanted<'_>> = table.chain(outputs::wanted_plots(&args.plot)).collect();
     outputs::check(&[&args.input.data], &wanted)?;
     let mut input = Input::read(&args.input)?;
     input.account.say(Words::new(args.speech.quiet));
     let rows =
         Matrix::from_vec(std::mem::take(&mut input.values), input.account.rows, input.account.columns)?;
+    draw(args, &input, &rows, session)?;
     Ok((input, rows))
+}
+
+/// Draws K and its centred form where that is asked for.
+fn draw(args: &KernelArgs, input: &Input, x: &Matrix<f64>, session: &Session) -> Result<(), Failure> {
+    for request in &args.plot {
+        matrix::refuse_large(x.n_rows(), args.machine.memory)?;
+        let title = title("Kernel matrix", &args.input.data);
+        let target = input.carried.target.as_ref();
+        let figure = session
+            .watched(args.speech.quiet, |watch| plot::draw_gram_of(&args.kernel, x, target, &title, watch))?;
+        plot::save(&figure, &request.path)?;
+        Words::new(args.speech.quiet).say(format_args!("wrote {} (gram)", request.path.display()));
+    }
+    Ok(())
 }
 
 /// Rows of a matrix, as JSON has them.

@@ -95,6 +95,10 @@ fn commands_on_models_draw() {
     assert!(folder.read("u.svg").contains("t2") && folder.read("u.svg").contains("spe"));
     ok("kernel gram worked.csv --kernel polynomial(degree=2) --out k.csv --plot k.svg");
     assert!(folder.read("k.svg").contains("441"), "entries of a small matrix are written");
+    for question in ["check", "dim", "eigen", "distance"] {
+        ok(&format!("kernel {question} worked.csv --kernel polynomial(degree=2) --plot {question}.svg"));
+        assert_eq!(folder.read(&format!("{question}.svg")), folder.read("k.svg"), "{question}");
+    }
     ok("fit kpca digits.csv --target digit -k 3 --rank 50 --model rough.safetensors --out r.npy");
     ok("certify rough.safetensors digits.csv --target digit --plot certified.svg");
     ok("refine rough.safetensors digits.csv --target digit --plot refined.svg --out e.npy");

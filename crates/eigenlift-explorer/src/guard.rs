@@ -76,8 +76,12 @@ impl Guard {
         if origin.is_some_and(|origin| origin != format!("http://{host}")) {
             return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
         }
+        // A link to the page may stand anywhere; whoever has it has the token.
+        let is_link = text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
+            && text(HeaderName::from_static("sec-fetch-dest")) == Some("document")
+            && path.trim_matches('/').len() <= 2 * TOKEN_BYTES;
         let site = text(HeaderName::from_static("sec-fetch-site"));
-        if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+        if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) && !is_link {
             return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
         }
         let given = path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -97,12 +101,18 @@ fn same(given: &str, wanted: &str) -> bool {
         && given.bytes().zip(wanted.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
+/// The answer to a request of another kind than the address takes.
+pub(crate) fn wrong_method() -> Response {
+    let words = "this address is not asked in this way; see the page's own requests.";
+    (StatusCode::METHOD_NOT_ALLOWED, axum::Json(serde_json::json!({"error": words}))).into_response()
+}
+
 /// Lets requests pass that may, and marks all answers.
 pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_known = matches!(*request.method(), Method::GET | Method::HEAD | Method::POST);
     let mut response = match guard.refusal(request.headers(), request.uri().path()) {
         Some((status, words)) => (status, axum::Json(serde_json::json!({"error": words}))).into_response(),
-        None if !is_known => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        None if !is_known => wrong_method(),
         None => next.run(request).await,
     };
     for (name, value) in ANSWER_HEADERS {

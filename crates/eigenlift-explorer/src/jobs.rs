@@ -6,13 +6,21 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Finished fits of a pane that are kept; older ones are forgotten.
-const KEPT: usize = 3;
+/// Fits of a pane that ended well and are kept; older ones are forgotten.
+const KEPT: usize = 2;
+/// Fits of a pane that did not, which are kept to be asked how they ended.
+const KEPT_FAILED: usize = 8;
 
 enum State<F> {
     Running,
     Done(Done<F>),
     Failed(Problem),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Well,
+    Badly,
 }
 
 /// A fit, running or done.
@@ -68,8 +76,12 @@ impl<F> Job<F> {
         }
     }
 
-    fn is_running(&self) -> bool {
-        matches!(*locked(&self.state), State::Running)
+    fn ending(&self) -> Option<Ending> {
+        match *locked(&self.state) {
+            State::Running => None,
+            State::Done(_) => Some(Ending::Well),
+            State::Failed(_) => Some(Ending::Badly),
+        }
     }
 
     fn end(&self, state: State<F>) {
@@ -123,13 +135,15 @@ impl<F: Send + Sync + 'static> Jobs<F> {
         });
         all.1.iter().filter(|other| other.pane == pane).for_each(|other| other.cancel());
         all.1.push(Arc::clone(&job));
-        let finished = |job: &Arc<Job<F>>| job.pane == pane && !job.is_running();
-        let mut spare = all.1.iter().filter(|job| finished(job)).count().saturating_sub(KEPT);
-        all.1.retain(|job| {
-            let forgotten = spare > 0 && finished(job);
-            spare -= usize::from(forgotten);
-            !forgotten
-        });
+        for (ending, kept) in [(Ending::Well, KEPT), (Ending::Badly, KEPT_FAILED)] {
+            let ended = |job: &Arc<Job<F>>| job.pane == pane && job.ending() == Some(ending);
+            let mut spare = all.1.iter().filter(|job| ended(job)).count().saturating_sub(kept);
+            all.1.retain(|job| {
+                let forgotten = spare > 0 && ended(job);
+                spare -= usize::from(forgotten);
+                !forgotten
+            });
+        }
         job
     }
 

@@ -1,12 +1,12 @@
 //! What each address answers.
 
 use crate::jobs::{Job, Jobs};
-use crate::{Download, FitRequest, Opening, Problem, Workbench, assets};
+use crate::{Download, FitRequest, Opening, Problem, Workbench, assets, guard};
 use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, JsonRejection};
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -64,6 +64,7 @@ pub(crate) fn router<W: Workbench>(workbench: Arc<W>, most_upload: usize) -> Rou
         .route("/{token}/api/preimage", post(preimage::<W>))
         .route("/{token}/api/download/{job}/{file}", get(download::<W>))
         .fallback(|| async { Refusal(nothing_here()) })
+        .method_not_allowed_fallback(|| async { guard::wrong_method() })
         .layer(DefaultBodyLimit::max(most_upload))
         .with_state(desk)
 }
@@ -75,6 +76,11 @@ fn nothing_here() -> Problem {
 fn file(name: &str) -> Answer {
     let (kind, content) = assets::find(name).ok_or_else(nothing_here)?;
     Ok(([(header::CONTENT_TYPE, kind)], content).into_response())
+}
+
+/// A number in an address.
+fn whole<T: std::str::FromStr>(text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|_| Problem::Missing(format!("{text:?} is not a number that the page gave.")))
 }
 
 /// Runs work that may take long where it does not hold up other requests.
@@ -119,16 +125,26 @@ struct Upload {
 
 async fn upload<W: Workbench>(
     State(desk): Shared<W>,
-    Query(about): Query<Upload>,
-    body: Result<Bytes, BytesRejection>,
+    about: Result<Query<Upload>, QueryRejection>,
+    request: Request,
 ) -> Answer {
-    let bytes = body.map_err(|error| {
+    let Query(about) = about.map_err(|error| Problem::Request(error.body_text()))?;
+    let too_large = || {
+        let name = &about.name;
+        Problem::TooLarge(format!(
+            "{name} is larger than {} bytes, which is what the page takes; put it into the folder of the explorer and open it \
+             there, or start with --most-upload.",
+            desk.most_upload
+        ))
+    };
+    // What says that it is too large need not be waited for.
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|text| text.parse::<u64>().ok()).is_some_and(|n| n > desk.most_upload as u64) {
+        return Err(too_large().into());
+    }
+    let bytes = Bytes::from_request(request, &()).await.map_err(|error| {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            Problem::TooLarge(format!(
-                "{} is larger than {} bytes, which is what the page takes; put it into the folder of the explorer and open \
-                 it there, or start with --most-upload.",
-                about.name, desk.most_upload
-            ))
+            too_large()
         } else {
             Problem::Request(format!("the upload ended early ({}).", error.body_text()))
         }
@@ -159,38 +175,40 @@ async fn stand<F: Send + Sync + 'static>(job: Arc<Job<F>>, patience: Duration) -
 
 async fn job<W: Workbench>(
     State(desk): Shared<W>,
-    Path((_, number)): Path<(String, u64)>,
-    Query(patience): Query<Patience>,
+    Path((_, number)): Path<(String, String)>,
+    patience: Result<Query<Patience>, QueryRejection>,
 ) -> Answer {
-    let patience = Duration::from_millis(patience.wait.min(MOST_PATIENCE));
-    stand(desk.jobs.get(number)?, patience).await
+    let Query(Patience { wait }) = patience.map_err(|error| Problem::Request(error.body_text()))?;
+    stand(desk.jobs.get(whole(&number)?)?, Duration::from_millis(wait.min(MOST_PATIENCE))).await
 }
 
-async fn cancel<W: Workbench>(State(desk): Shared<W>, Path((_, number)): Path<(String, u64)>) -> Answer {
-    let job = desk.jobs.get(number)?;
+async fn cancel<W: Workbench>(State(desk): Shared<W>, Path((_, number)): Path<(String, String)>) -> Answer {
+    let job = desk.jobs.get(whole(&number)?)?;
     job.cancel();
     stand(job, Duration::ZERO).await
 }
 
 async fn row<W: Workbench>(
     State(desk): Shared<W>,
-    Path((_, data, row)): Path<(String, u64, usize)>,
+    Path((_, data, row)): Path<(String, String, String)>,
 ) -> Answer {
+    let (data, row) = (whole(&data)?, whole(&row)?);
     Ok(Json(apart(move || desk.workbench.row(data, row)).await?).into_response())
 }
 
 async fn column<W: Workbench>(
     State(desk): Shared<W>,
-    Path((_, data, column)): Path<(String, u64, usize)>,
+    Path((_, data, column)): Path<(String, String, String)>,
 ) -> Answer {
+    let (data, column) = (whole(&data)?, whole(&column)?);
     Ok(Json(apart(move || desk.workbench.column(data, column)).await?).into_response())
 }
 
 async fn figure<W: Workbench>(
     State(desk): Shared<W>,
-    Path((_, job, name)): Path<(String, u64, String)>,
+    Path((_, job, name)): Path<(String, String, String)>,
 ) -> Answer {
-    let fit = desk.jobs.get(job)?.fit()?;
+    let fit = desk.jobs.get(whole(&job)?)?.fit()?;
     Ok(Json(apart(move || desk.workbench.figure(&fit, &name)).await?).into_response())
 }
 
@@ -208,11 +226,11 @@ async fn preimage<W: Workbench>(State(desk): Shared<W>, body: Result<Json<Place>
 
 async fn download<W: Workbench>(
     State(desk): Shared<W>,
-    Path((_, job, file)): Path<(String, u64, String)>,
+    Path((_, job, file)): Path<(String, String, String)>,
 ) -> Answer {
     let known = Download::ALL.iter().find(|(name, _, _)| *name == file);
     let (name, kind, what) = known.ok_or_else(nothing_here)?;
-    let fit = desk.jobs.get(job)?.fit()?;
+    let fit = desk.jobs.get(whole(&job)?)?.fit()?;
     let bytes = apart(move || desk.workbench.download(&fit, *what)).await?;
     let attachment = format!("attachment; filename=\"{name}\"");
     let headers = [(header::CONTENT_TYPE, (*kind).to_owned()), (header::CONTENT_DISPOSITION, attachment)];

@@ -13,9 +13,10 @@ pub(crate) struct Progress {
 }
 
 /// Held by a fit while it runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Ticket {
     cancelled: AtomicBool,
+    on_cancel: Mutex<Option<Box<dyn Fn() + Send>>>,
     progress: Mutex<Progress>,
 }
 
@@ -31,14 +32,34 @@ impl Ticket {
 
     /// Whether the fit should stop.
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// What is to be done as soon as the fit should stop.
+    pub fn on_cancel(&self, stop: impl Fn() + Send + 'static) {
+        *self.on_cancel.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+        if self.is_cancelled() {
+            self.cancel();
+        }
     }
 
     pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::SeqCst);
+        if let Some(stop) = &*self.on_cancel.lock().unwrap_or_else(PoisonError::into_inner) {
+            stop();
+        }
     }
 
     pub(crate) fn progress(&self) -> Progress {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ticket")
+            .field("cancelled", &self.is_cancelled())
+            .field("progress", &self.progress())
+            .finish()
     }
 }

@@ -78,7 +78,7 @@ EigenliftPoints.parts.input = (() => {
       if (!drag) return event.pointerType === "touch" ? undefined : plot.hoverAt(at);
       held.set(event.pointerId, at);
       if (!drag.moved && drag.kind !== "probe" && Math.hypot(at[0] - drag.start[0], at[1] - drag.start[1]) < STILL) return undefined;
-      if (!drag.moved && drag.kind !== "probe") plot.hover(-1);
+      if (!drag.moved) plot.hover(-1);
       drag.moved = true;
       return dragTo(plot, drag, at);
     });

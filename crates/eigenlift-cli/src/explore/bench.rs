@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Words that a page has no use for; they name files.
 const REFUSED: &str = "flags that name files are for the command line; the page has downloads of its own.";
 
+/// Words about the table, which is read before it is fitted.
+const OF_TABLE: [&str; 6] = ["--target", "--columns", "--missing", "--format", "--delimiter", "--header"];
+
 /// A fit that is kept.
 pub(crate) struct Fit {
     pub(super) table: Arc<Opened>,
@@ -77,6 +80,12 @@ struct FitLine {
 
 fn parsed(table: &Opened, args: &[String]) -> Result<FitMethod, Problem> {
     let method = args.first().ok_or_else(|| Problem::Request("no method was named.".into()))?;
+    let of_table = |word: &&String| OF_TABLE.contains(&word.split('=').next().unwrap_or_default());
+    if let Some(word) = args.iter().find(of_table) {
+        return Err(Problem::Request(format!(
+            "{word} belongs to the table; choose it where the table is chosen."
+        )));
+    }
     let words = [method].into_iter().chain(&table.words).chain(&args[1..]);
     let line = FitLine::try_parse_from(words).map_err(|error| {
         let text = error.to_string();
@@ -87,14 +96,11 @@ fn parsed(table: &Opened, args: &[String]) -> Result<FitMethod, Problem> {
 }
 
 /// Tells the page how far a fit is.
-struct Reporter(Arc<Ticket>, CancelToken);
+struct Reporter(Arc<Ticket>);
 
 impl Observer for Reporter {
     fn progress(&self, stage: &str, done: u64, total: u64) {
         self.0.report(stage, done, total);
-        if self.0.is_cancelled() {
-            self.1.cancel();
-        }
     }
 }
 
@@ -183,8 +189,9 @@ impl Workbench for Bench {
         let table = self.tables.get(request.data)?;
         let method = parsed(&table, &request.args)?;
         let cancel = CancelToken::default();
-        let reporter = Arc::new(Reporter(Arc::clone(ticket), cancel.clone()));
-        let watch = Watch::default().cancelled_by(cancel).observed_by(reporter);
+        let watch =
+            Watch::default().cancelled_by(cancel.clone()).observed_by(Arc::new(Reporter(Arc::clone(ticket))));
+        ticket.on_cancel(move || cancel.cancel());
         let (fit, seconds) = timed(|| method.with(|asked| fitted(&asked, &table, &watch)));
         let mut fit = fit.map_err(|failure| problem(&failure))?;
         fit.command = answer::command(&table, &request.args);

@@ -13,6 +13,7 @@ use eigenlift_explorer::{Opening, Problem};
 use eigenlift_io::{Format, Missing, ReadOptions, Target, read_table_from};
 use eigenlift_plot::web::base64;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -93,7 +94,7 @@ impl Folder {
         let fail = |error| Problem::Machine(format!("{}: cannot be read ({error}).", self.shown.display()));
         let entries = std::fs::read_dir(&self.real).map_err(fail)?.flatten();
         let mut names: Vec<String> = entries
-            .filter(|entry| entry.path().is_file())
+            .filter(|entry| self.holds(&entry.path()).is_some())
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| !name.starts_with('.') && Format::from_extension(Path::new(name)).is_some())
             .collect();
@@ -102,7 +103,12 @@ impl Folder {
         Ok(names)
     }
 
-    /// Opens a file that lies in the folder itself, wherever links may point.
+    /// The real path of a file that lies in the folder, wherever links may point.
+    fn holds(&self, path: &Path) -> Option<PathBuf> {
+        path.canonicalize().ok().filter(|real| real.starts_with(&self.real) && real.is_file())
+    }
+
+    /// Opens a file that lies in the folder itself.
     fn open(&self, name: &str) -> Result<(PathBuf, File), Problem> {
         let refuse = |why: &str| {
             Problem::Request(format!("{name:?} {why}; the page opens tables of the folder {}.", self.name()))
@@ -111,11 +117,9 @@ impl Folder {
         if !is_plain {
             return Err(refuse("is not the name of a file"));
         }
-        let path = self.real.join(name);
-        let real = path.canonicalize().map_err(|error| refuse(&format!("cannot be opened ({error})")))?;
-        if !real.starts_with(&self.real) || !real.is_file() {
-            return Err(refuse("lies elsewhere, or is not a file"));
-        }
+        let Some(real) = self.holds(&self.real.join(name)) else {
+            return Err(refuse("is not there, lies elsewhere, or is not a file"));
+        };
         let file = File::open(&real).map_err(|error| refuse(&format!("cannot be opened ({error})")))?;
         Ok((self.shown.join(name), file))
     }
@@ -233,9 +237,9 @@ fn shown_target(target: &Target) -> Value {
     if target.numeric {
         names.sort_by(|a, b| a.parse().unwrap_or(f64::NAN).total_cmp(&b.parse().unwrap_or(f64::NAN)));
     }
-    let place = |value: &String| names.iter().position(|name| *name == value).unwrap_or_default();
-    let places: std::collections::HashMap<&String, u16> =
-        names.iter().map(|name| (*name, u16::try_from(place(name)).unwrap_or(u16::MAX))).collect();
+    let number = |place: usize| u16::try_from(place).unwrap_or(u16::MAX);
+    let places: HashMap<&String, u16> =
+        names.iter().enumerate().map(|(place, name)| (*name, number(place))).collect();
     let codes = target.values.iter().map(|value| places.get(value).copied().unwrap_or_default());
     let codes: Vec<u8> = codes.flat_map(u16::to_le_bytes).collect();
     json!({"name": target.name, "kind": "classes", "names": names, "codes": base64(&codes)})

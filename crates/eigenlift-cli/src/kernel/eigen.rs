@@ -21,7 +21,7 @@ pub(super) fn run(args: &EigenArgs, session: &Session) -> Result<(), Failure> {
             "Choose it with --what values, beta, alpha or scores",
         ));
     }
-    let (input, x) = prepare(&args.shared, true)?;
+    let (input, x) = prepare(&args.shared, true, session)?;
     refuse_large(x.n_rows(), args.shared.machine.memory)?;
     let k = args.components.unwrap_or(x.n_rows().saturating_sub(1)).max(1);
     let machine = &args.shared.machine;

@@ -3,10 +3,8 @@
 use super::{prepare, rows};
 use crate::args::KernelArgs;
 use crate::exit::Failure;
-use crate::fit::title;
 use crate::interrupt::Session;
 use crate::outputs;
-use crate::plot::{self, draw_gram_of};
 use crate::words::{Words, bytes};
 use eigenlift::error::Error;
 use eigenlift::kernel::{Kernel, KernelSpec};
@@ -47,21 +45,12 @@ impl Square {
 
 /// Computes the matrix and writes it.
 pub(super) fn run(args: &KernelArgs, which: Square, session: &Session) -> Result<(), Failure> {
-    outputs::check(&[&args.input.data], &outputs::wanted_plots(&args.plot).collect::<Vec<_>>())?;
-    let (input, x) = prepare(args, true)?;
+    let (input, x) = prepare(args, true, session)?;
     refuse_large(x.n_rows(), args.machine.memory)?;
     let (kernel, matrix) = session
         .watched(args.speech.quiet, |watch| square(which, &args.kernel, &x, args.machine.seed, watch))?;
     let words = Words::new(args.speech.quiet);
     words.say(format_args!("kernel {kernel}"));
-    for request in &args.plot {
-        let target = input.carried.target.as_ref();
-        let title = title("Kernel matrix", &args.input.data);
-        let figure = session
-            .watched(args.speech.quiet, |watch| draw_gram_of(&args.kernel, &x, target, &title, watch))?;
-        plot::save(&figure, &request.path)?;
-        words.say(format_args!("wrote {} (gram)", request.path.display()));
-    }
     if args.speech.json && args.out.is_none() {
         return outputs::print_json(&json!({
             "command": format!("kernel {}", which.name()),

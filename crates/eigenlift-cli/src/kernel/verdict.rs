@@ -17,7 +17,7 @@ const RANK_SAMPLES: usize = 1000;
 
 /// The Mercer check, under the name of the command that asks for it.
 pub(crate) fn check(args: &KernelArgs, command: &str, session: &Session) -> Result<(), Failure> {
-    let (input, x) = prepare(args, false)?;
+    let (input, x) = prepare(args, false, session)?;
     let (samples, engine) = (AnySamples::from(x), Cpu::new(args.machine.threads.into())?);
     let report = session.watched(args.speech.quiet, |watch| {
         Ok(mercer_check(&args.kernel, &samples, &engine, args.machine.memory, args.machine.seed, watch)?)
@@ -46,7 +46,7 @@ pub(crate) fn check(args: &KernelArgs, command: &str, session: &Session) -> Resu
 
 /// The dimension of the feature space.
 pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Failure> {
-    let (input, x) = prepare(args, false)?;
+    let (input, x) = prepare(args, false, session)?;
     let (n, d) = (x.n_rows(), x.n_cols());
     let dimension = args.kernel.dimension(d);
     let few = n <= RANK_SAMPLES && n > 1;
@@ -105,7 +105,7 @@ fn centred(kernel: &KernelSpec, dimension: Dimension, n: usize) -> String {
 /// Two kernels side by side.
 pub(super) fn compare(args: &CompareArgs, session: &Session) -> Result<(), Failure> {
     let shared = &args.shared;
-    let (input, x) = prepare(shared, false)?;
+    let (input, x) = prepare(shared, false, session)?;
     let result = session.watched(shared.speech.quiet, |watch| {
         Ok(methods::compare(&shared.kernel, &args.with, (&x).into(), shared.machine.seed, watch)?)
     })?;

@@ -73,7 +73,7 @@ impl Plane {
     fn panels(&self, model: &FittedKernelPca, most: usize) -> Result<Vec<Panel>, Failure> {
         let heights = model.transform(AnyPoints::F64((&self.grid()).into()))?;
         let panel = |j: usize| Panel {
-            title: format!("nλ{} = {:.2}", subscript(j + 1), model.eigenvalues()[j]),
+            title: format!("nλ{} = {}", subscript(j + 1), eigenvalue(model.eigenvalues()[j])),
             values: heights.column(j),
         };
         Ok((0..model.n_components().min(most)).map(panel).collect())
@@ -197,6 +197,11 @@ fn widened(values: &[f64]) -> (f64, f64) {
     let (low, high) = range(values);
     let margin = if high > low { MARGIN * (high - low) } else { 1.0 };
     (low - margin, high + margin)
+}
+
+/// Two decimals, as the notes print eigenvalues, while these are what a person reads.
+fn eigenvalue(value: f64) -> String {
+    if (0.01..1e5).contains(&value.abs()) { format!("{value:.2}") } else { format!("{value:.3e}") }
 }
 
 fn subscript(n: usize) -> String {
