@@ -39,6 +39,10 @@ pub(crate) const STEPS: [Step; 8] = [
 /// Without an interpreter in them, the Rust steps need no Python at all.
 pub(crate) fn build_settings(root: &Path) -> Vec<(&'static str, OsString)> {
     let mut settings = vec![("PYO3_BUILD_EXTENSION_MODULE", "1".into())];
+    // What is built once is built faster without what a second build would use.
+    if std::env::var_os("CI").is_some() {
+        settings.push(("CARGO_INCREMENTAL", "0".into()));
+    }
     // Windows must be told of a library to link with, which PyO3 finds by itself.
     if !cfg!(windows) {
         settings.push(("PYO3_CONFIG_FILE", root.join("python/pyo3-config.txt").into()));
