@@ -283,7 +283,7 @@ pub(crate) struct FitOutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Rows are images of H lines of W pixels: the report shows them so
-    #[arg(long, value_name = "HxW", value_parser = values::image)]
+    #[arg(long, value_name = "HxW", requires = "report", value_parser = values::image)]
     pub(crate) image: Option<ImageSize>,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,

@@ -7,6 +7,7 @@ mod tables;
 use crate::args::ExploreArgs;
 use crate::data::NAMES;
 use crate::exit::Failure;
+use crate::interrupt::Session;
 use crate::outputs;
 use crate::words::Words;
 use bench::Bench;
@@ -20,7 +21,7 @@ use tables::Folder;
 const USUAL: &str = "digits";
 
 /// Serves the page until Ctrl-C.
-pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ExploreArgs, session: &Session) -> Result<(), Failure> {
     let (folder, start) = beginning(args)?;
     let bench = Bench::new(Folder::new(&folder)?, start);
     bench.check_start()?;
@@ -41,7 +42,9 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
         words.warn(
             "other machines that know the address of the page can use it, and read the tables of the folder",
         );
+        words.note("put the name or address of this machine in place of one that is all zeros");
     }
+    session.ends_with("the page has ended; nothing was written");
     let url = server.url();
     outputs::print(&url)?;
     words.say("open this address in a browser on this machine; Ctrl-C ends the page");
@@ -57,17 +60,21 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
 fn beginning(args: &ExploreArgs) -> Result<(PathBuf, Opening), Failure> {
     let here = || args.folder.clone().unwrap_or_else(|| PathBuf::from("."));
     let Some(data) = &args.data else {
-        if args.target.is_some() || args.columns.is_some() {
+        if args.target.is_some() || args.columns.is_some() || args.missing.is_some() {
             return Err(Failure::usage(
-                "--target or --columns without DATA",
-                "they name columns of a table",
+                "--target, --columns or --missing without DATA",
+                "they are about a table",
                 "Name the table first",
             ));
         }
         return Ok((here(), Opening { builtin: Some(USUAL.into()), ..Opening::default() }));
     };
-    let opening =
-        Opening { target: args.target.clone(), columns: args.columns.clone(), ..Opening::default() };
+    let opening = Opening {
+        target: args.target.clone(),
+        columns: args.columns.clone(),
+        missing: args.missing.clone(),
+        ..Opening::default()
+    };
     let named = data.to_str().filter(|name| NAMES.contains(name) && !data.exists());
     if let Some(name) = named {
         return Ok((here(), Opening { builtin: Some(name.into()), ..opening }));

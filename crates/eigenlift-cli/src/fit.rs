@@ -16,8 +16,8 @@ use crate::report::{self, FitStory};
 use crate::rows::TableRows;
 use crate::saved;
 use crate::transform;
-use crate::values::PlotKind;
-use crate::words::{Words, indented, timed};
+use crate::values::{ImageSize, PlotKind};
+use crate::words::{Words, counted, indented, timed};
 use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
@@ -72,6 +72,7 @@ impl Job<'_> {
         outputs::check_names(carried, self.asked.method.name(), self.asked.method.most_outputs(data))?;
         let plots: Vec<PlotKind> = self.asked.output.plot.iter().map(|plot| plot.kind).collect();
         self.asked.method.check(data, &plots)?;
+        check_image(self.asked.output.image, data.columns)?;
         let carried: Vec<String> =
             carried.iter().cloned().chain(self.asked.method.labels().map(String::from)).collect();
         warn_of_lost_text(self.asked.output.out.as_deref(), &carried, self.words());
@@ -250,6 +251,20 @@ impl Job<'_> {
 
     fn scores_output(&self) -> Option<&Path> {
         outputs::table_output(self.asked.output.out.as_deref(), self.json())
+    }
+}
+
+/// Refuses images that rows cannot be.
+fn check_image(image: Option<ImageSize>, columns: usize) -> Result<(), Failure> {
+    match image {
+        Some(ImageSize { height, width }) if height.checked_mul(width) != Some(columns) => {
+            Err(Failure::usage(
+                format!("--image {height}x{width} of {}", counted(columns, "data column")),
+                "an image has one pixel for each data column",
+                "Change the size, or choose the columns",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 

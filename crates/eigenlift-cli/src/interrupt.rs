@@ -16,6 +16,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The model file that is being written; the library keeps its temporary name to itself.
 static SAVING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
+/// What is said when the command is stopped, where that is not that its work is unfinished.
+static LAST_WORDS: Mutex<Option<&str>> = Mutex::new(None);
+
 /// What lives as long as the command: the switch that stops it.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -58,6 +61,11 @@ impl Session {
         if self.cancel.is_cancelled() { Err(Error::Cancelled.into()) } else { result }
     }
 
+    /// Says these words when the command is stopped: for one that has no other end.
+    pub(crate) fn ends_with(&self, words: &'static str) {
+        *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    }
+
     /// Runs work that writes the model file `path`.
     pub(crate) fn saving<T>(
         &self,
@@ -90,6 +98,9 @@ fn remove_unfinished_model() {
 fn stop_now() -> ! {
     eigenlift_io::remove_unfinished();
     remove_unfinished_model();
-    let _ = writeln!(std::io::stderr(), "error: {STOPPED}");
+    let _ = match *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(words) => writeln!(std::io::stderr(), "{words}"),
+        None => writeln!(std::io::stderr(), "error: {STOPPED}"),
+    };
     std::process::exit(i32::from(INTERRUPTED))
 }

@@ -15,7 +15,7 @@ use crate::words::Words;
 use eigenlift::matrix::Matrix;
 
 pub(crate) use eigen::{Tables, block};
-pub(crate) use matrix::{Square, square};
+pub(crate) use matrix::{Square, refuse_large, square};
 pub(crate) use verdict::check;
 
 /// Answers one question.

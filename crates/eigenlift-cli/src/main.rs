@@ -61,7 +61,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Refine(args) => certify::run_refine(args, session),
         Command::Inspect(args) => inspect::run(args),
         Command::Plot { picture } => plot::run(picture, session),
-        Command::Explore(args) => explore::run(args),
+        Command::Explore(args) => explore::run(args, session),
         Command::Kernel { question } => kernel::run(question, session),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man { out } => shell::man(out.as_deref()),

@@ -60,7 +60,8 @@ impl FitStory<'_> {
         let Shown { scores, target } = self.shown;
         let (n, step) = (scores.n_rows(), self.step.max(1));
         let rows = self.rows.filter(|rows| rows.n_rows() == n && n * self.data.columns <= MOST_NUMBERS);
-        let mut caption = "Hover to see a row, click to keep it, drag to select.".to_string();
+        let mut caption =
+            "Hover to see a row, click to keep it; in the mode Select, drag around rows.".to_string();
         if rows.is_none() {
             caption += " The table is too large for its rows to be in this file; row numbers are.";
         }
@@ -105,7 +106,7 @@ pub(crate) struct Told<'a> {
 impl Told<'_> {
     /// Writes the report.
     pub(crate) fn save(self, path: &Path, files: &mut Vec<Written>) -> Result<(), Failure> {
-        let found = self.texts.into_iter().map(|text| Block::Preformatted { text }).collect();
+        let found = self.texts.iter().flat_map(|text| blocks(text)).collect();
         let mut sections = vec![section("What was found", found), section("Pictures", self.figures)];
         sections.extend(ending(self.data, &command_line()));
         let report = Report {
@@ -129,11 +130,33 @@ pub(crate) fn wanted(path: Option<&PathBuf>) -> impl Iterator<Item = Wanted<'_>>
     path.into_iter().map(|path| Wanted { flag: "--report", path, kind: Kind::Page })
 }
 
+/// Words of the command line: lines that are set in columns as they are, others as sentences.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let in_columns = line.starts_with(' ') || line.trim_start().contains("  ");
+        match (blocks.last_mut(), in_columns) {
+            (Some(Block::Preformatted { text }), true) => *text += &format!("\n{line}"),
+            (Some(Block::Text { lines }), false) => lines.push(sentence(line)),
+            (_, true) => blocks.push(Block::Preformatted { text: line.into() }),
+            (_, false) => blocks.push(Block::Text { lines: vec![sentence(line)] }),
+        }
+    }
+    blocks
+}
+
 /// A line of the account as a sentence.
 fn sentence(line: &str) -> String {
-    let mut letters = line.trim().chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    let stop = if line.trim_end().ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    let line = line.trim();
+    let word = line.split(' ').next().unwrap_or_default().trim_end_matches([':', ',']);
+    let mut letters = line.chars();
+    // Names such as rbf(gamma=1) stay as they are.
+    let first = match letters.next() {
+        Some(letter) if word.chars().all(char::is_alphabetic) => letter.to_uppercase().to_string(),
+        Some(letter) => letter.to_string(),
+        None => String::new(),
+    };
+    let stop = if line.ends_with(['.', '!', '?', ':']) { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }
 

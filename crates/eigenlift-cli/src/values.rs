@@ -266,7 +266,7 @@ impl PlotKind {
             Self::Contours => {
                 "Each component as a function over the plane: along a line its score is the same."
             }
-            Self::Choice => "How the number of components was chosen.",
+            Self::Choice => "What was compared, and what was chosen.",
             Self::Whitening => "The data and their covariance, before and after.",
             Self::Graph => "The graph of neighbours over the embedding.",
             Self::Doctor => "What becomes of the graph with more neighbours.",
@@ -276,7 +276,7 @@ impl PlotKind {
                 "The components of linear PCA, whose lines are straight, beside those of the kernel."
             }
             Self::Curves => {
-                "Axes of feature space pulled back to the data: rows whose other scores are 0. Dashed where they cannot be trusted."
+                "Axes of feature space pulled back to the data: the rows nearest to each axis. Dashed where none comes near."
             }
             Self::Gram => "The kernel between all pairs of rows, as it is and centred.",
         }

@@ -251,7 +251,8 @@ fn only_the_folder_and_only_this_page() {
         assert_eq!(answer.status, 400, "{name}");
     }
     assert_eq!(page.data(&json!({"file": "in.csv"}))["rows"], 2);
-    // Words that name files.
+    // Words that name files, also ones that are there.
+    let model = outside.path("iris.safetensors").display().to_string();
     let data = page.data(&json!({"file": "in.csv"}));
     for args in [
         ["kpca", "--out", "x.csv"],
@@ -260,9 +261,10 @@ fn only_the_folder_and_only_this_page() {
         ["kpca", "--plot", "x.svg"],
         ["kpca", "--report", "x.html"],
         ["pca", "--loadings", "x.csv"],
-        ["kpca", "--like", "x.safetensors"],
+        ["kpca", "--like", &model],
     ] {
-        assert_eq!(page.fit(&data, &args)["state"], "failed", "{args:?}");
+        let failed = page.fit(&data, &args);
+        assert!(failed["error"].as_str().unwrap_or_default().contains("flags that name files"), "{failed}");
     }
     assert_eq!(folder.names().iter().filter(|name| name.starts_with('x')).count(), 0);
     let head = |line: &str, host: &str, more: &str| format!("{line} HTTP/1.1\r\nHost: {host}\r\n{more}");
@@ -280,6 +282,46 @@ fn only_the_folder_and_only_this_page() {
     assert!(!answer.head.contains("access-control"));
     let too_large = format!("POST {base}api/upload?name=a.csv HTTP/1.1\r\nHost: {host}\r\n");
     assert_eq!(page.raw(&too_large, &[b'1'; 2000]).status, 413);
+}
+
+#[test]
+fn names_that_look_like_flags_and_matrices_of_kernels_are_tables_too() {
+    let folder = Folder::new();
+    folder.write("-dash.csv", "--model=x,b,c\n1,2,1\n3,5,1\n4,1,2\n2,2,2\n");
+    folder.write("gaps.csv", "a,b\n1,2\n,4\n3,5\n7,1\n");
+    folder.write("gram.csv", "a,b,c\n2,1,0\n1,2,1\n0,1,2\n");
+    let page = Page::open(&folder, &["gaps.csv", "--missing", "drop"]);
+    assert_eq!(page.get("api/catalogue").json()["start"]["missing"], "drop");
+    let dash = page.data(&json!({"file": "-dash.csv", "target": "--model=x"}));
+    let done = page.fit(&dash, &["pca"]);
+    assert_eq!(done["state"], "done", "{done}");
+    folder.shell(done["result"]["command"].as_str().unwrap()).ok();
+    let downloaded = page.get(&format!("api/download/{}/scores.csv", done["job"])).body;
+    assert_eq!(folder.read("scores.csv").as_bytes(), downloaded);
+    let gaps = page.data(&json!({"file": "gaps.csv", "missing": "drop"}));
+    assert_eq!(gaps["rows"], 3);
+    // A matrix has no rows to go back to and none to draw.
+    let gram = page.data(&json!({"file": "gram.csv"}));
+    let done = page.fit(&gram, &["kpca", "--kernel", "precomputed"]);
+    assert_eq!(done["result"]["can_invert"], false, "{done}");
+    let names: Vec<&str> =
+        done["result"]["figures"].as_array().unwrap().iter().filter_map(|f| f["name"].as_str()).collect();
+    assert_eq!(names, ["scree"]);
+}
+
+#[test]
+fn a_report_shows_images_where_rows_are() {
+    let folder = Folder::prepared();
+    let page = Page::open(&folder, &[]);
+    let iris = page.data(&json!({"file": "iris.csv", "target": "species"}));
+    let done = page.fit(&iris, &["pca"]);
+    let report = |query: &str| {
+        let answer = page.get(&format!("api/download/{}/report.html{query}", done["job"]));
+        (answer.status, String::from_utf8_lossy(&answer.body).into_owned())
+    };
+    assert!(report("?image=2x2").1.contains("--image 2x2"));
+    assert!(!report("?image=3x3").1.contains("--image"), "nine pixels are not four columns");
+    assert_eq!(report("?image=some").0, 400);
 }
 
 #[test]

@@ -49,6 +49,8 @@ fn warnings_come_first_and_the_command_can_be_run_again() {
         "10",
         "--out",
         "s.csv",
+        "--memory",
+        "1GB",
         "--report",
         "r.html",
     ]);
@@ -85,7 +87,7 @@ fn hostile_names_and_labels_are_text() {
 fn choices_and_the_doctor_have_reports() {
     let folder = Folder::prepared();
     let html = report(&folder, "choose pca iris.csv --target species");
-    assert!(html.contains("consensus:") && html.contains("<svg"));
+    assert!(html.contains("Consensus:") && html.contains("<svg"));
     let html = report(&folder, "choose kpca iris.csv --columns 1-4 --rows 80");
     assert!(html.contains("What was found") && html.contains("<svg"));
     let html = report(&folder, "doctor isomap iris.csv --target species");
@@ -108,4 +110,9 @@ fn a_report_has_a_name_that_says_so() {
     let run = folder.say("fit pca iris.csv --report r.txt");
     assert_eq!(run.code, 2);
     assert!(run.err.contains(".html"), "{}", run.err);
+    let run = folder.say("fit pca iris.csv --target species --image 3x3 --report r.html --out s.csv");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("4 data columns"), "{}", run.err);
+    assert_eq!(folder.say("fit pca iris.csv --image 2x2").code, 2, "nothing would show it");
+    assert!(!folder.names().iter().any(|name| name == "r.html" || name == "s.csv"));
 }

@@ -55,7 +55,9 @@ impl Guard {
 
     /// Whether a header `Host` names this server, by address or as `localhost`: another name may be anyone's.
     fn is_own_host(&self, host: &str) -> bool {
-        let Some((name, port)) = host.rsplit_once(':') else { return false };
+        // Clients leave out the usual port.
+        let with_port = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
+        let (name, port) = with_port.unwrap_or((host, "80"));
         let own = self.address.ip();
         let is_own = |ip: IpAddr| {
             if own.is_unspecified() { true } else { ip == own || (ip.is_loopback() && own.is_loopback()) }
@@ -134,12 +136,10 @@ mod tests {
     #[test]
     fn only_its_own_names_are_hosts() {
         let host = |value| refused("127.0.0.1:80", &[(header::HOST, value)], "/secret/");
-        for own in ["127.0.0.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80"] {
+        for own in ["127.0.0.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80", "127.0.0.1", "[::1]"] {
             assert_eq!(host(own), None, "{own}");
         }
-        for other in
-            ["", "127.0.0.1", "127.0.0.1:81", "evil.example:80", "localhost.evil.example:80", "1.2.3.4:80"]
-        {
+        for other in ["", "127.0.0.1:81", "evil.example:80", "localhost.evil.example:80", "1.2.3.4:80"] {
             assert_eq!(host(other), Some(403), "{other}");
         }
         let open = |value| refused("0.0.0.0:80", &[(header::HOST, value)], "/secret/");

@@ -224,14 +224,28 @@ async fn preimage<W: Workbench>(State(desk): Shared<W>, body: Result<Json<Place>
     Ok(Json(apart(move || desk.workbench.preimage(&fit, &scores)).await?).into_response())
 }
 
+#[derive(Deserialize)]
+struct Look {
+    image: Option<String>,
+}
+
+/// `HxW`.
+fn image_size(text: &str) -> Result<[usize; 2], Problem> {
+    let sizes = text.split_once('x').and_then(|(h, w)| Some([h.parse().ok()?, w.parse().ok()?]));
+    sizes.ok_or_else(|| Problem::Request(format!("image {text:?}; a size such as 8x8 is required.")))
+}
+
 async fn download<W: Workbench>(
     State(desk): Shared<W>,
     Path((_, job, file)): Path<(String, String, String)>,
+    about: Result<Query<Look>, QueryRejection>,
 ) -> Answer {
+    let Query(Look { image }) = about.map_err(|error| Problem::Request(error.body_text()))?;
+    let image = image.as_deref().map(image_size).transpose()?;
     let known = Download::ALL.iter().find(|(name, _, _)| *name == file);
     let (name, kind, what) = known.ok_or_else(nothing_here)?;
     let fit = desk.jobs.get(whole(&job)?)?.fit()?;
-    let bytes = apart(move || desk.workbench.download(&fit, *what)).await?;
+    let bytes = apart(move || desk.workbench.download(&fit, *what, image)).await?;
     let attachment = format!("attachment; filename=\"{name}\"");
     let headers = [(header::CONTENT_TYPE, (*kind).to_owned()), (header::CONTENT_DISPOSITION, attachment)];
     Ok((headers, bytes).into_response())

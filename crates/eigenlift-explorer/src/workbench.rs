@@ -107,9 +107,14 @@ pub trait Workbench: Send + Sync + 'static {
     /// # Errors
     /// When the method has no way back.
     fn preimage(&self, fit: &Self::Fit, scores: &[f64]) -> Result<Value, Problem>;
-    /// The bytes of a file.
+    /// The bytes of a file; `image` says that rows are images of so many lines and pixels.
     ///
     /// # Errors
     /// When it cannot be made.
-    fn download(&self, fit: &Self::Fit, what: Download) -> Result<Vec<u8>, Problem>;
+    fn download(
+        &self,
+        fit: &Self::Fit,
+        what: Download,
+        image: Option<[usize; 2]>,
+    ) -> Result<Vec<u8>, Problem>;
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ._figure import (
@@ -82,6 +84,8 @@ def doctor(result, *, title=None):
         With four axes: residual variance, mean distance along the graph, parts and suspects, and residual variance over the
         number of coordinates.
     """
+    if not hasattr(result, "sweep_"):
+        raise TypeError(f"result is {type(result).__name__}; what isomap_doctor returns is required. Give that.")
     sweep = result.sweep_
     tried = [row["n_neighbors"] for row in sweep]
     figure = pyplot().figure(figsize=(COLUMN, 5.2), layout="constrained")
@@ -303,6 +307,8 @@ def sensitivity(result, *, title=None):
     matplotlib.figure.Figure
         With three axes.
     """
+    if not isinstance(result, Mapping) or "points" not in result:
+        raise TypeError(f"result is {type(result).__name__}; what kernel_sensitivity returns is required. Give that.")
     points = result["points"]
     bandwidths = np.array([point["bandwidth"] for point in points])
     figure, axes = _stack([1.9, 1.3, 1.3], title)

@@ -3,6 +3,7 @@
 use super::NO_HEADING;
 use crate::values;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -17,6 +18,9 @@ pub(crate) struct ExploreArgs {
     /// Columns of DATA that are data, by name, position from 1 or range
     #[arg(long, value_name = "LIST")]
     pub(crate) columns: Option<String>,
+    /// What to do about missing cells of DATA: refuse, leave the row out, or fill in the mean
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["error", "drop", "mean"]))]
+    pub(crate) missing: Option<String>,
     /// Folder whose tables can be opened; that of DATA, or this one, when not given
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,

@@ -13,6 +13,7 @@ use crate::values::PlotKind;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
+use eigenlift::model::Lift;
 use eigenlift::progress::Watch;
 use eigenlift_explorer::Problem;
 use eigenlift_plot::web::base64;
@@ -49,7 +50,7 @@ pub(super) fn of(fit: &Fit, args: &[String], seconds: f64) -> Result<Value, Fail
         "eigenvalues": found.get("eigenvalues"),
         "shares": model.shares(),
         "figures": kinds(fit).into_iter().map(named).collect::<Vec<_>>(),
-        "can_invert": !matches!(method, "isomap" | "mds" | "laplacian" | "diffusion" | "lle"),
+        "can_invert": can_invert(model),
         "steps": steps(&fit.table, model)?,
     }))
 }
@@ -68,10 +69,23 @@ pub(super) fn command(table: &Opened, args: &[String]) -> String {
     }
 }
 
+/// Whether there is a way back from scores: of linear methods always, of kernel PCA where rows are there to start from.
+fn can_invert(model: &dyn Model) -> bool {
+    match model.kernel_pca() {
+        Some(model) => match model.projection().lift {
+            Lift::Kernel { .. } => true,
+            Lift::Features { .. } => model.plan().approximation.is_none(),
+            _ => false,
+        },
+        None => matches!(model.fitted().method(), "pca" | "whiten"),
+    }
+}
+
 /// Pictures of a fit; each is drawn when it is looked at.
 fn kinds(fit: &Fit) -> Vec<PlotKind> {
     let mut kinds = fit.model.pictures();
-    if fit.model.kernel_pca().is_some() && fit.scores.n_rows() <= MOST_GRAM_ROWS {
+    let holds_rows = |model: &FittedKernelPca| matches!(model.projection().lift, Lift::Kernel { .. });
+    if fit.model.kernel_pca().is_some_and(holds_rows) && fit.scores.n_rows() <= MOST_GRAM_ROWS {
         kinds.push(PlotKind::Gram);
     }
     kinds

@@ -86,11 +86,17 @@ fn parsed(table: &Opened, args: &[String]) -> Result<FitMethod, Problem> {
             "{word} belongs to the table; choose it where the table is chosen."
         )));
     }
+    // An earlier model is read as soon as it is named.
+    if args.iter().any(|word| word.split('=').next() == Some("--like")) {
+        return Err(Problem::Request(REFUSED.into()));
+    }
     let words = [method].into_iter().chain(&table.words).chain(&args[1..]);
     let line = FitLine::try_parse_from(words).map_err(|error| {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        Problem::Request(first.trim_start_matches("error: ").to_string())
+        let told =
+            text.split("\nUsage:").next().unwrap_or_default().split("\nFor more").next().unwrap_or_default();
+        let lines: Vec<&str> = told.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        Problem::Request(lines.join(" ").trim_start_matches("error: ").to_string())
     })?;
     Ok(line.method)
 }
@@ -163,14 +169,14 @@ impl Workbench for Bench {
             let words = name.replace('-', " ");
             json!({"name": name, "title": words})
         };
-        let Opening { builtin, file, target, columns, .. } = &self.start;
+        let Opening { builtin, file, target, columns, missing } = &self.start;
         Ok(json!({
             "version": env!("CARGO_PKG_VERSION"),
             "folder": self.folder.name(),
             "files": self.folder.files()?,
             "can": ["column"],
             "builtin": NAMES.iter().map(title).collect::<Vec<_>>(),
-            "start": {"builtin": builtin, "file": file, "target": target, "columns": columns},
+            "start": {"builtin": builtin, "file": file, "target": target, "columns": columns, "missing": missing},
         }))
     }
 
@@ -252,11 +258,11 @@ impl Workbench for Bench {
         back(fit, scores).map_err(|failure| problem(&failure))
     }
 
-    fn download(&self, fit: &Fit, what: Download) -> Result<Vec<u8>, Problem> {
+    fn download(&self, fit: &Fit, what: Download, image: Option<[usize; 2]>) -> Result<Vec<u8>, Problem> {
         let made = match what {
             Download::Model => fit.model.fitted().bytes().map_err(Failure::from),
             Download::Scores => scores_table(fit),
-            Download::Report => report_of(fit),
+            Download::Report => report_of(fit, image),
         };
         made.map_err(|failure| problem(&failure))
     }
@@ -292,8 +298,12 @@ fn scores_table(fit: &Fit) -> Result<Vec<u8>, Failure> {
     outputs::scores_as_text(&carried, &names, &fit.scores)
 }
 
-fn report_of(fit: &Fit) -> Result<Vec<u8>, Failure> {
+fn report_of(fit: &Fit, image: Option<[usize; 2]>) -> Result<Vec<u8>, Failure> {
     let account = &fit.table.account;
+    let image = image
+        .or(fit.table.image)
+        .filter(|[height, width]| height.checked_mul(*width) == Some(account.columns));
+    let size = image.map(|[height, width]| format!(" --image {height}x{width}")).unwrap_or_default();
     let story = FitStory {
         title: title(fit.title, &account.path),
         data: account,
@@ -304,8 +314,8 @@ fn report_of(fit: &Fit) -> Result<Vec<u8>, Failure> {
         },
         step: 1,
         rows: Some(fit.table.samples.points()),
-        image: fit.table.image.map(|[height, width]| ImageSize { height, width }),
-        command: fit.command.clone(),
+        image: image.map(|[height, width]| ImageSize { height, width }),
+        command: format!("{} --report report.html{size}", fit.command),
     };
     Ok(story.report()?.to_html()?.into_bytes())
 }

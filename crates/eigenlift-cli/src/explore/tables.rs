@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Tables that are kept; the oldest is forgotten.
 const KEPT: usize = 8;
+/// Labels that are told apart; the rest have one name.
+const MOST_LABELS: usize = 65_535;
+const OTHERS: &str = "(other labels)";
 /// Files of the folder that are named.
 const MOST_FILES: usize = 500;
 
@@ -152,14 +155,19 @@ pub(super) fn from_bytes(
     };
     let table = read_table_from(&path.display().to_string(), bytes, &options)
         .map_err(|error| Problem::Request(error.to_string()))?;
-    let mut words = vec![path.display().to_string()];
+    let name = path.display().to_string();
+    let mut words = vec![if name.starts_with('-') { format!("./{name}") } else { name }];
     let flags = [
         ("--target", options.target),
         ("--columns", options.columns),
         ("--missing", opening.missing.clone()),
     ];
     for (flag, value) in flags {
-        words.extend(value.into_iter().flat_map(|value| [flag.to_string(), value]));
+        // A value that looks like a flag is one word with its own.
+        match value {
+            Some(value) if value.starts_with('-') => words.push(format!("{flag}={value}")),
+            value => words.extend(value.into_iter().flat_map(|value| [flag.to_string(), value])),
+        }
     }
     opened(Input::from_table(path, table, 0.0), words)
 }
@@ -237,10 +245,14 @@ fn shown_target(target: &Target) -> Value {
     if target.numeric {
         names.sort_by(|a, b| a.parse().unwrap_or(f64::NAN).total_cmp(&b.parse().unwrap_or(f64::NAN)));
     }
-    let number = |place: usize| u16::try_from(place).unwrap_or(u16::MAX);
-    let places: HashMap<&String, u16> =
-        names.iter().enumerate().map(|(place, name)| (*name, number(place))).collect();
-    let codes = target.values.iter().map(|value| places.get(value).copied().unwrap_or_default());
+    let others = OTHERS.to_string();
+    if names.len() > MOST_LABELS {
+        names.truncate(MOST_LABELS - 1);
+        names.push(&others);
+    }
+    let places: HashMap<&String, u16> = names.iter().copied().zip(0..).collect();
+    let last = places.get(&others).copied().unwrap_or_default();
+    let codes = target.values.iter().map(|value| places.get(value).copied().unwrap_or(last));
     let codes: Vec<u8> = codes.flat_map(u16::to_le_bytes).collect();
     json!({"name": target.name, "kind": "classes", "names": names, "codes": base64(&codes)})
 }

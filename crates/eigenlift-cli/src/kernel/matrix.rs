@@ -81,7 +81,7 @@ pub(super) fn run(args: &KernelArgs, which: Square, session: &Session) -> Result
 }
 
 /// Refuses matrices that would not fit, before they are made.
-pub(super) fn refuse_large(n: usize, limit: Option<u64>) -> Result<(), Failure> {
+pub(crate) fn refuse_large(n: usize, limit: Option<u64>) -> Result<(), Failure> {
     let needed = (n as u128).pow(2) * 8;
     let allowed = limit.unwrap_or(LIMIT_BYTES);
     if needed <= u128::from(allowed) {

@@ -2,7 +2,7 @@
 
 use super::continuous;
 use crate::exit::Failure;
-use crate::kernel::{Square, square};
+use crate::kernel::{Square, refuse_large, square};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::FittedKernelPca;
@@ -21,7 +21,7 @@ pub(crate) fn draw_gram(
         return Err(Failure::usage(
             "the kernel matrix of a model that holds no rows",
             "samples or landmarks are needed",
-            "Use eigenlift plot gram on the table",
+            "Use eigenlift kernel gram TABLE --plot FILE",
         ));
     };
     let spec: KernelSpec = model.plan().kernel.parse()?;
@@ -36,6 +36,7 @@ pub(crate) fn draw_gram_of(
     title: &str,
     watch: &Watch,
 ) -> Result<Figure, Failure> {
+    refuse_large(x.n_rows(), None)?;
     let (_, gram) = square(Square::Gram, spec, x, 0, watch)?;
     let (_, centered) = square(Square::Centered, spec, x, 0, watch)?;
     let classes = target

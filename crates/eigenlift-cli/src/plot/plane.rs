@@ -154,7 +154,8 @@ pub(crate) fn draw_linear(
     Ok(contour_rows(&ContourPanels { panels, columns, ..plane.picture(model, target, title) }, &headings)?)
 }
 
-/// Axes of feature space over the data: for each component, the rows whose scores are t along it and 0 elsewhere.
+/// Axes of feature space over the data: for each component, the rows whose images are nearest to the points with score t
+/// along it and 0 along the others.
 pub(crate) fn draw_curves(
     model: &FittedKernelPca,
     target: Option<&Target>,

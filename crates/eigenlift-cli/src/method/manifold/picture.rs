@@ -6,12 +6,15 @@ use crate::plot::{Shown, colored};
 use eigenlift::data::AnySamples;
 use eigenlift::engine::Engine;
 use eigenlift::error::Error;
-use eigenlift::graph::{Graph, NeighborSearch, Space};
+use eigenlift::graph::{Edge, Graph, NeighborSearch, Space, short_circuits};
 use eigenlift::methods::Fitted;
 use eigenlift::methods::FittedManifold;
-use eigenlift::methods::manifold::GraphFacts;
+use eigenlift::methods::manifold::{GraphFacts, ManifoldKind};
 use eigenlift::progress::Watch;
 use eigenlift_plot::{Figure, GraphPicture, graph_picture};
+
+/// Graphs of more vertices are not searched for short circuits only to be drawn; the doctor does that.
+const MOST_EXAMINED: usize = 5000;
 
 /// What the graph of a fit is found from again: a model does not keep it.
 pub(super) struct Source {
@@ -51,6 +54,26 @@ impl Source {
     }
 }
 
+/// Edges of an isomap's graph that look like short circuits, unless some were taken out already.
+fn suspects(
+    model: &FittedManifold,
+    source: &Source,
+    graph: &Graph,
+    cut: &[Edge],
+) -> Result<Vec<(usize, usize)>, Failure> {
+    if model.kind() != ManifoldKind::Isomap || !cut.is_empty() || graph.n_vertices() > MOST_EXAMINED {
+        return Ok(Vec::new());
+    }
+    let rows = match source.joined {
+        Joined::Found(_, MetricChoice::Of(_)) => Some(source.samples.points()),
+        _ => None,
+    };
+    let mut found = Err(Error::Cancelled);
+    let engine = Fitted::engine(model);
+    engine.run(&mut || found = short_circuits(graph, rows, 0, &Watch::default()));
+    Ok(found?.suspects.iter().map(|suspect| (suspect.edge.from, suspect.edge.to)).collect())
+}
+
 /// Draws the graph over two data columns, or over the embedding when there are more.
 pub(super) fn draw(
     model: &FittedManifold,
@@ -64,13 +87,16 @@ pub(super) fn draw(
     let ends: Vec<(usize, usize)> = cut.iter().map(|edge| (edge.from, edge.to)).collect();
     let pair = |from: usize, to: usize| (from as u32, to as u32);
     let edges: Vec<(u32, u32)> = graph.without(&ends).edges().map(|edge| pair(edge.from, edge.to)).collect();
+    let suspects = suspects(model, source, &graph, &cut)?;
     let mut marked: Vec<(u32, u32)> = bridges.iter().map(|edge| pair(edge.from, edge.to)).collect();
-    marked.extend(ends.iter().map(|(from, to)| pair(*from, *to)));
-    let marked_name = match (bridges.is_empty(), cut.is_empty()) {
-        (true, _) => "edges taken out",
-        (false, true) => "bridges",
-        (false, false) => "bridges and edges taken out",
-    };
+    marked.extend(ends.iter().chain(&suspects).map(|(from, to)| pair(*from, *to)));
+    let names = [
+        ("bridges", bridges.is_empty()),
+        ("edges taken out", cut.is_empty()),
+        ("suspected short circuits", suspects.is_empty()),
+    ];
+    let marked_name: Vec<&str> = names.iter().filter(|(_, none)| !none).map(|(name, _)| *name).collect();
+    let marked_name = marked_name.join(", ");
     let places =
         if source.is_plane() { source.samples.points().to_dense::<f64>() } else { model.scores().clone() };
     let x = places.column(0);
@@ -86,7 +112,7 @@ pub(super) fn draw(
             xy: (&x, &y),
             edges: &edges,
             marked: &marked,
-            marked_name,
+            marked_name: &marked_name,
             color,
             names: (&x_name, &y_name),
             title,
