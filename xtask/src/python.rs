@@ -1,7 +1,7 @@
 //! The steps of the Python package. All that they need beside Rust is a Python; the rest goes into `target`.
 
 use crate::source::files_below;
-use crate::steps::{EmptyFolder, Step, cargo, finish};
+use crate::steps::{EmptyFolder, Step, cargo, finish, targets_of_binary};
 use crate::{browser, markdown};
 use std::ffi::OsString;
 use std::fs;
@@ -218,7 +218,8 @@ fn tests(root: &Path) -> Result<(), Failure> {
 
 /// The command line's binary, built from the artefacts of the other steps.
 pub(crate) fn binary(root: &Path) -> Result<PathBuf, Failure> {
-    match cargo(root, &["build", "--quiet", "--workspace", "--bins"], &[]) {
+    let arguments = [&["build", "--quiet", "--workspace"], targets_of_binary()].concat();
+    match cargo(root, &arguments, &[]) {
         0 => {}
         code => return Err(Failure { code, words: None }),
     }

@@ -3,6 +3,7 @@
 use crate::{browser, python};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// A named piece of work that gives an exit code.
@@ -40,8 +41,19 @@ const RUST_STEPS: [Step; 8] = [
     Step { name: "examples are run", run: run_examples },
 ];
 
+/// Whether every step runs, so that all targets have been built by the time Python's come.
+static WHOLE_RUN: AtomicBool = AtomicBool::new(false);
+
+/// The targets to build for a binary, so that nothing is built twice.
+///
+/// Why: what tests need selects features of shared dependencies, and with other features all is built anew.
+pub(crate) fn targets_of_binary() -> &'static [&'static str] {
+    if WHOLE_RUN.load(Ordering::Relaxed) { &["--lib", "--bins", "--tests"] } else { &["--bins"] }
+}
+
 /// Runs every step there is.
 pub(crate) fn test(root: &Path) -> ExitCode {
+    WHOLE_RUN.store(true, Ordering::Relaxed);
     let steps: Vec<&Step> = RUST_STEPS.iter().chain(&python::STEPS).chain([&browser::STEP]).collect();
     run_all(root, &steps)
 }

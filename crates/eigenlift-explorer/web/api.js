@@ -9,6 +9,9 @@ const ExplorerApi = (() => {
   /** What the server says is wrong; the message is for people. */
   class Refused extends Error {}
 
+  /** The server has put a table away for newer ones. */
+  class Gone extends Refused {}
+
   /** The server is gone. */
   class Lost extends Error {
     constructor() {
@@ -24,11 +27,23 @@ const ExplorerApi = (() => {
     place.hidden = false;
   }
 
+  async function answers() {
+    try {
+      return (await fetch("api/catalogue", { cache: "no-store" })).ok;
+    } catch {
+      return false;
+    }
+  }
+
   async function send(path, request) {
     try {
       return await fetch(path, { cache: "no-store", ...request });
     } catch (error) {
       if (error.name === "AbortError") throw error;
+      // Why: a browser fails alike when nobody answers and when the file to send is no longer what it was.
+      if (request.body instanceof Blob && (await answers())) {
+        throw new Refused(`${request.body.name} cannot be read any more, or changed since it was chosen. Choose the file again.`);
+      }
       showLost();
       throw new Lost();
     }
@@ -45,8 +60,36 @@ const ExplorerApi = (() => {
       throw new Refused(`The explorer answered ${answer.status} without an explanation. Look at its terminal.`);
     }
     document.getElementById("connection").hidden = true;
-    if (!answer.ok || (body.error && !body.state)) throw new Refused(body.error || `The explorer answered ${answer.status}.`);
+    const wrong = body.error || `The explorer answered ${answer.status}.`;
+    if (answer.status === 404 && saysGone(wrong)) throw new Gone(wrong);
+    if (!answer.ok || (body.error && !body.state)) throw new Refused(wrong);
     return body;
+  }
+
+  function saysGone(text) {
+    return String(text).includes("not open any more");
+  }
+
+  // Numbers of tables that were opened again, by the number under which the page knows them.
+  const moved = new Map();
+  const numberOf = (id) => moved.get(id) ?? id;
+  let reopen = async () => null;
+
+  /** Opens the table that the page knows as `id` once more; whether that could be done. */
+  async function openAgain(id) {
+    const number = await reopen(id);
+    if (number !== null) moved.set(id, number);
+    return number !== null;
+  }
+
+  /** Asks about a table; one that the server has put away is opened again, once. */
+  async function ofTable(id, ask) {
+    try {
+      return await ask(numberOf(id));
+    } catch (error) {
+      if (!(error instanceof Gone) || !(await openAgain(id))) throw error;
+      return ask(numberOf(id));
+    }
   }
 
   function post(path, body, signal) {
@@ -65,12 +108,16 @@ const ExplorerApi = (() => {
     upload,
     catalogue: () => call("api/catalogue"),
     data: (choice) => post("api/data", choice),
-    fit: (pane, data, args) => post("api/fit", { pane, data, args }),
+    /** `again(id)` opens a table once more and gives its new number, or null. */
+    onGone: (again) => (reopen = again),
+    saysGone,
+    openAgain,
+    fit: (pane, id, args) => post("api/fit", { pane, data: numberOf(id), args }),
     job: (job, wait, signal) => call(`api/job/${encodeURIComponent(job)}?wait=${wait}`, { signal }),
     cancel: (job) => call(`api/cancel/${encodeURIComponent(job)}`, { method: "POST" }),
-    row: (data, index) => call(`api/row/${encodeURIComponent(data)}/${index}`),
+    row: (id, index) => ofTable(id, (data) => call(`api/row/${encodeURIComponent(data)}/${index}`)),
     figure: (job, name) => call(`api/figure/${encodeURIComponent(job)}/${name}`),
-    column: (data, index) => call(`api/column/${encodeURIComponent(data)}/${index}`),
+    column: (id, index) => ofTable(id, (data) => call(`api/column/${encodeURIComponent(data)}/${index}`)),
     preimage: (job, scores) => post("api/preimage", { job, scores }),
     download: (job, name) => `api/download/${encodeURIComponent(job)}/${name}`,
   };

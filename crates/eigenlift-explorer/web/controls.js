@@ -3,7 +3,7 @@
 /** The settings of a pane as controls: method, kernel, and the sliders and choices that belong to them. */
 const ExplorerControls = (() => {
   const { make, options, later } = ExplorerDom;
-  const { METHODS, KERNELS, TITLES } = ExplorerSettings;
+  const { METHODS, KERNELS, TITLES, kernelOf, kernelFields, kernelsOf } = ExplorerSettings;
 
   function labelled(id, title, control) {
     return make("div", { class: "field" }, make("label", { for: id, text: title }), control);
@@ -11,19 +11,22 @@ const ExplorerControls = (() => {
 
   /**
    * Controls in the pane `root`. `onChange()` is called after `settings` were changed by a person.
-   * Answers {settings(), load(settings), setData(data), learn(plan, used)}.
+   * Answers {settings(), load(settings), setData(data), learn(result, used)}.
    */
   function create(root, pane, onChange) {
     const at = (name) => root.querySelector(`#${name}-${pane}`);
     let settings = ExplorerSettings.initial();
     let data = null;
     let shown = [];
-    // Values that the library found for "median", by kernel and number, for the data at hand.
+    // Values that the library found for a word, by owner, name and word, for the data at hand.
     let found = {};
 
+    /** The number that the value of a field stands for, or around which its slider goes; null when it is yet to be found. */
     function centerOf(owner, name, field) {
       if (field.center) return field.center;
-      if (found[`${owner}.${name}`]) return found[`${owner}.${name}`];
+      const now = ExplorerSettings.value(settings, owner, name, field);
+      const learned = found[`${owner}.${name}.${now === "auto" ? now : field.word}`];
+      if (learned || now === "auto") return learned || null;
       const gamma = (data && data.gamma) || 1;
       if (field.word === "1/d") return 1 / Math.max(1, data ? data.columns.length : 1);
       if (name === "length") return Math.sqrt(1 / (2 * gamma));
@@ -77,20 +80,23 @@ const ExplorerControls = (() => {
     /** Builds the fields of the method and kernel at hand. */
     function build() {
       const method = METHODS[settings.method];
-      const kernel = KERNELS[settings.kernel];
+      const kernel = kernelOf(settings);
       at("method").value = settings.method;
-      at("kernel").value = settings.kernel;
+      options(at("kernel"), kernelsOf(settings.method).map((name) => [name, KERNELS[name].title]), kernel);
       at("method-note").textContent = method.note;
       at("kernel-block").hidden = !method.kernel;
-      at("kernel-note").textContent = kernel.formula;
+      at("kernel-note").textContent = KERNELS[kernel].formula;
       at("more").value = settings.more;
-      shown = fieldsOf(at("kernel-parameters"), settings.kernel, method.kernel ? kernel.fields : {});
+      if (settings.more) at("more").closest("details").open = true;
+      shown = fieldsOf(at("kernel-parameters"), kernel, method.kernel ? kernelFields(settings) : {});
       shown = shown.concat(fieldsOf(at("parameters"), settings.method, method.fields));
       show();
     }
 
     /** Puts the settings into the controls that are there. */
     function show() {
+      const taken = ExplorerSettings.overridden(settings);
+      at("more-note").textContent = taken.length ? `Instead of the control: ${taken.join(", ")}.` : "";
       for (const { owner, name, field, control } of shown) {
         if (control.limit) control.limit(limitOf(field));
         control.set(ExplorerSettings.value(settings, owner, name, field), centerOf(owner, name, field));
@@ -98,10 +104,9 @@ const ExplorerControls = (() => {
     }
 
     options(at("method"), Object.entries(METHODS).map(([name, method]) => [name, method.title]));
-    options(at("kernel"), Object.entries(KERNELS).map(([name, kernel]) => [name, kernel.title]));
     at("method").addEventListener("change", () => (settings.method = at("method").value, build(), onChange()));
     at("kernel").addEventListener("change", () => (settings.kernel = at("kernel").value, build(), onChange()));
-    at("more").addEventListener("change", () => (settings.more = at("more").value, onChange()));
+    at("more").addEventListener("change", () => (settings.more = at("more").value, show(), onChange()));
     at("controls").addEventListener("submit", (event) => event.preventDefault());
     build();
 
@@ -116,14 +121,16 @@ const ExplorerControls = (() => {
         found = {};
         show();
       },
-      /** Reads from the plan of a fit with settings `used` which numbers a median stood for, so that sliders centre on them. */
-      learn(plan, used) {
-        const text = /^\s*kernel\s+(\w+)\((.*?)\)\s*$/m.exec(plan || "");
-        if (!text || text[1] !== used.kernel) return;
-        for (const [, name, value] of text[2].matchAll(/(\w+)=([-+.\deE]+)/g)) {
-          const field = KERNELS[used.kernel].fields[name];
-          const was = field && ExplorerSettings.value(used, used.kernel, name, field);
-          if (field && was === "median" && Number(value) > 0) found[`${used.kernel}.${name}`] = Number(value);
+      /** Reads from the result of a fit with settings `used` which numbers words stood for, so that sliders centre on them. */
+      learn(result, used) {
+        const written = ExplorerSettings.overridden(used);
+        if (used.values.k === "auto" && !written.includes("-k")) found[`${used.method}.k.auto`] = result.components;
+        const kernel = written.includes("--kernel") ? null : kernelOf(used);
+        const text = /^\s*kernel\s+(\w+)\((.*?)\)\s*$/m.exec(result.plan || "");
+        for (const [, name, value] of text && text[1] === kernel ? text[2].matchAll(/(\w+)=([-+.\deE]+)/g) : []) {
+          const field = kernelFields(used)[name];
+          const was = field && ExplorerSettings.value(used, kernel, name, field);
+          if (["median", "auto"].includes(was) && Number(value) > 0) found[`${kernel}.${name}.${was}`] = Number(value);
         }
         show();
       },

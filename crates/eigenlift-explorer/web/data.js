@@ -15,6 +15,11 @@ const ExplorerData = (() => {
     return answer;
   }
 
+  /** A name as a list of columns takes it: quotes protect a comma. */
+  function listed(name) {
+    return name.includes(",") ? `"${name}"` : name;
+  }
+
   function size(bytes) {
     return bytes >= 1 << 20 ? `${Math.round(bytes / (1 << 20))} MiB` : `${Math.round(bytes / 1024)} KiB`;
   }
@@ -86,6 +91,15 @@ const ExplorerData = (() => {
       hooks.onChange();
     });
 
+    /** Opens the present table once more, which the server has put away, and gives its number; null if it is another now. */
+    async function reopen(id) {
+      if (!current || current.id !== id) return null;
+      const same = await request(chosen);
+      const fits = same.rows === current.rows && same.columns.join("\n") === current.columns.join("\n");
+      if (!fits) throw new ExplorerApi.Refused(`${current.name} has changed since it was opened. Choose the table again.`);
+      return same.id;
+    }
+
     function see() {
       const { numbers = [], targets = [] } = seen.get(chosen.source) || {};
       const target = current.target ? [current.target.name] : [];
@@ -106,6 +120,8 @@ const ExplorerData = (() => {
       const [height, width] = chosen.image || current.image || ["", ""];
       at("image-height").value = height;
       at("image-width").value = width;
+      at("image-fault").hidden = true;
+      for (const id of ["image-height", "image-width"]) at(id).removeAttribute("aria-invalid");
       showChoice();
     }
 
@@ -137,9 +153,13 @@ const ExplorerData = (() => {
     function onBoxes() {
       const boxes = [...at("column-boxes").querySelectorAll("input")];
       const picked = boxes.filter((box) => box.checked).map((box) => box.value);
-      if (picked.length === 0) return;
-      at("columns").value = picked.length === boxes.length ? "" : picked.join(",");
-      onOwn();
+      const all = picked.length === boxes.length;
+      const quoted = all ? undefined : picked.find((name) => name.includes('"'));
+      const advice = "Write its position, counted from 1 over all columns of the file, under Data columns.";
+      if (quoted !== undefined) return notice(at("error"), [`The name ${quoted} holds a quotation mark, which a list cannot. ${advice}`]);
+      if (picked.length === 0) return notice(at("error"), ["No column is chosen, and at least one is required. Tick one."]);
+      at("columns").value = all ? "" : picked.map(listed).join(",");
+      return onOwn();
     }
 
     function onOwn() {
@@ -163,12 +183,26 @@ const ExplorerData = (() => {
       return height > 0 && width > 0 && current && height * width === current.columns.length ? [height, width] : null;
     }
 
+    /** What is wrong with the size of images; empty when it is good, or when none is given. */
+    function imageFault() {
+      const fields = [at("image-height"), at("image-width")];
+      const [height, width] = fields.map((field) => Number(field.value));
+      const blank = fields.filter((field) => field.value === "" && !field.validity.badInput).length;
+      if (blank === 2) return "";
+      const required = "Height and width are whole numbers of at least 1.";
+      if (blank === 1) return `One of the two is empty. ${required}`;
+      if (![height, width].every((side) => Number.isInteger(side) && side >= 1)) return `This is no size. ${required}`;
+      if (height * width === current.columns.length) return "";
+      const found = `${height} × ${width} are ${height * width} pixels, and a row has ${count(current.columns.length, "column")}.`;
+      return `${found} Give a height and a width whose product is that.`;
+    }
+
     function onImage() {
       if (!chosen) return;
-      const [height, width] = [Number(at("image-height").value), Number(at("image-width").value)];
-      const wrong = height > 0 && width > 0 && height * width !== current.columns.length;
-      const found = `${height} × ${width} are ${height * width} pixels, and a row has ${count(current.columns.length, "column")}.`;
-      notice(at("error"), wrong ? [`${found} Give a height and a width whose product is that.`] : []);
+      const wrong = imageFault();
+      at("image-fault").textContent = wrong;
+      at("image-fault").hidden = wrong === "";
+      for (const id of ["image-height", "image-width"]) at(id).setAttribute("aria-invalid", String(wrong !== ""));
       chosen.image = image();
       hooks.onImage(image());
       hooks.onChange();
@@ -199,6 +233,7 @@ const ExplorerData = (() => {
     at("column-boxes").addEventListener("change", later(onBoxes, 400));
     for (const id of ["image-height", "image-width"]) at(id).addEventListener("change", onImage);
     acceptDrops();
+    ExplorerApi.onGone(reopen);
     offer();
     showChoice();
 

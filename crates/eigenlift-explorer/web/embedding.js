@@ -98,6 +98,7 @@ const ExplorerEmbedding = (() => {
       out[axis("x")] = x;
       if (axis("y") >= 0) out[axis("y")] = y;
       view.setCursor({ x, y });
+      at("card").dataset.side = view.toPixel(x, y)[0] > at("embedding").clientWidth / 2 ? "left" : "right";
       return out.map((value, j) => value * fit.signs[j]);
     }
 

@@ -43,6 +43,22 @@
     return { entries, choice, compare: all.compare === "1" };
   }
 
+  /** Whether a fragment is one that this page writes; others are passed over, and the page's own is put back. */
+  function isOwn(fragment) {
+    return [...new URLSearchParams(fragment.slice(1)).keys()].some((key) => key === "data" || /^[ab]\./.test(key));
+  }
+
+  function onFragment() {
+    if (isOwn(location.hash)) location.reload();
+    else remember();
+  }
+
+  function skip(event) {
+    event.preventDefault();
+    at("panes").focus();
+    at("panes").scrollIntoView();
+  }
+
   /** The table to begin with: that of the fragment, of the command line, or the digits. */
   function first(kept) {
     const start = catalogue.start;
@@ -185,6 +201,7 @@
   async function start() {
     setTheme(keep("eigenlift-theme"));
     at("theme").addEventListener("click", nextTheme);
+    at("skip").addEventListener("click", skip);
     panes.a = newPane("a");
     try {
       catalogue = await ExplorerApi.catalogue();
@@ -200,7 +217,7 @@
     if (kept.compare) compare(true, ExplorerSettings.fromEntries("b", kept.entries));
     at("compare").addEventListener("click", () => compare(!comparing()));
     at("worked-example").addEventListener("click", workedExample);
-    window.addEventListener("hashchange", () => location.reload());
+    window.addEventListener("hashchange", onFragment);
     await table.open(first(kept));
     if (!data) await openInstead();
   }

@@ -23,8 +23,12 @@ const ExplorerFitter = (() => {
 
     const elapsed = () => performance.now() - running.started;
 
-    /** One look at a running job; a wait that is broken off asks for the cancel that broke it. */
+    /** One look at a running job. A cancel is told once, whether it broke off a wait or came between two. */
     async function look(job) {
+      if (running.cancelled && !running.told && !wanted) {
+        running.told = true;
+        return ExplorerApi.cancel(job.job);
+      }
       const wait = elapsed() < QUIET_MS ? Math.max(20, Math.round(QUIET_MS - elapsed())) : WAIT_MS;
       running.job = job.job;
       running.abort = new AbortController();
@@ -32,7 +36,7 @@ const ExplorerFitter = (() => {
         return await ExplorerApi.job(job.job, wait, running.abort.signal);
       } catch (error) {
         if (error.name !== "AbortError") throw error;
-        return running.cancelled && !wanted ? ExplorerApi.cancel(job.job) : job;
+        return job;
       }
     }
 
@@ -54,9 +58,12 @@ const ExplorerFitter = (() => {
     }
 
     async function one(order) {
-      running = { started: performance.now(), job: null, abort: null, cancelled: false };
+      running = { started: performance.now(), job: null, abort: null, cancelled: false, told: false };
       try {
-        const job = await follow(await ExplorerApi.fit(pane, order.data, order.args));
+        const attempt = async () => follow(await ExplorerApi.fit(pane, order.data, order.args));
+        let job = await attempt();
+        const gone = job && job.state === "failed" && ExplorerApi.saysGone(job.error);
+        if (gone && (await ExplorerApi.openAgain(order.data))) job = await attempt();
         if (job) finish(job, order);
       } catch (error) {
         if (error instanceof Lost) ui.onStatus("No connection to the explorer.");
@@ -87,9 +94,9 @@ const ExplorerFitter = (() => {
       },
       cancel() {
         wanted = null;
-        if (!running || !running.abort) return;
+        if (!running) return;
         running.cancelled = true;
-        running.abort.abort();
+        if (running.abort) running.abort.abort();
         ui.onStatus("Cancelling …");
       },
       busy: () => looping,

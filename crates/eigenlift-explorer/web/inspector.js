@@ -4,6 +4,9 @@
 const ExplorerInspector = (() => {
   const { make, number, latest, decode } = ExplorerDom;
   const MOST_TABLE = 40;
+  // Columns that the card beside the pointer names.
+  const MOST_CARD = 6;
+  const CARD_SIDE = 104;
   const TO_COME = "Its pre-image appears here. In the mode Probe, drag in the embedding.";
   const NO_WAY_BACK = "This method has no way back from scores to rows.";
   const SVG = "http://www.w3.org/2000/svg";
@@ -45,14 +48,32 @@ const ExplorerInspector = (() => {
     return make("div", { class: "scroll" }, make("table", { class: "values" }, make("tbody", {}, ...rows)));
   }
 
-  /** Values as an image, a table or a line, whichever suits them. `range` holds images to one scale of grey. */
+  function isImage(values, image) {
+    return Boolean(image) && image[0] * image[1] === values.length;
+  }
+
+  /** Values as a grey image of `side` pixels; `range` holds images to one scale of grey. */
+  function grey(values, image, range, side) {
+    const canvas = make("canvas", { class: "row-image", role: "img", "aria-label": `Image of ${image[0]} × ${image[1]} pixels` });
+    EigenliftFigures.image(canvas, values, image[0], image[1], { side, ...(range ? { range } : {}) });
+    return canvas;
+  }
+
+  /** Values as an image, a table or a line, whichever suits them. */
   function drawing(values, data, image, range) {
-    if (image && image[0] * image[1] === values.length) {
-      const canvas = make("canvas", { class: "row-image", role: "img", "aria-label": `Image of ${image[0]} × ${image[1]} pixels` });
-      EigenliftFigures.image(canvas, values, image[0], image[1], { side: 160, ...(range ? { range } : {}) });
-      return canvas;
-    }
+    if (isImage(values, image)) return grey(values, image, range, 160);
     return values.length <= MOST_TABLE ? bars(data.columns, values) : profile(values);
+  }
+
+  /** The same, small enough to lie over a corner of the embedding. */
+  function smallDrawing(values, data, image, range) {
+    if (isImage(values, image)) return grey(values, image, range, CARD_SIDE);
+    if (values.length > MOST_TABLE) return profile(values);
+    const rows = values.slice(0, MOST_CARD).map((value, j) =>
+      make("tr", {}, make("th", { scope: "row", text: data.columns[j] }), make("td", { text: number(value, 4) })));
+    const rest = values.length - MOST_CARD;
+    const more = rest > 0 ? [make("p", { class: "note", text: `and ${rest} more` })] : [];
+    return make("div", {}, make("table", { class: "values" }, make("tbody", {}, ...rows)), ...more);
   }
 
   /** `hooks` has embedding(), job(), result(). */
@@ -77,6 +98,19 @@ const ExplorerInspector = (() => {
       const invertible = !hooks.result() || hooks.result().can_invert;
       if (input) input.cursor(null);
       at("preimage").replaceChildren(...empty(invertible ? TO_COME : NO_WAY_BACK));
+      at("card").replaceChildren();
+    }
+
+    /** The pre-image over a corner of the embedding, where it is seen while the hand is on the place. */
+    function showCard(found) {
+      if (!place) return void at("card").replaceChildren();
+      const word = make("p", { class: found.trusted ? "trust" : "trust doubtful", text: found.trusted ? "Trusted" : "Not to be trusted" });
+      at("card").replaceChildren(smallDrawing(found.row, data, image, range), word);
+    }
+
+    function showFault(error) {
+      at("preimage").replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
+      at("card").replaceChildren();
     }
 
     function showRow() {
@@ -102,6 +136,7 @@ const ExplorerInspector = (() => {
       const words = `Distance in feature space ${number(found.distance, 4)}: ${found.words || "as near as it was found"}`;
       const note = make("p", { class: "note", text: words.endsWith(".") ? words : `${words}.` });
       at("preimage").replaceChildren(make("h4", { text: title }), drawing(found.row, data, image, range), trust, note);
+      showCard(found);
       if (input) input.cursor(found.row);
     }
 
@@ -109,7 +144,7 @@ const ExplorerInspector = (() => {
       try {
         showPreimage(await ExplorerApi.preimage(job, scores), title);
       } catch (error) {
-        if (job === hooks.job()) at("preimage").replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
+        if (job === hooks.job()) showFault(error);
       }
     });
 

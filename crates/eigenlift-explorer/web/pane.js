@@ -34,6 +34,8 @@ const ExplorerPane = (() => {
 
     function refit() {
       if (!data) return;
+      if (!at("fit-error").hidden) onStatus("Fitting …");
+      notice(at("fit-error"), []);
       const settings = ExplorerSettings.copy(controls.settings());
       fitter.ask({ data: data.id, args: ExplorerSettings.args(settings), settings, since: performance.now() });
     }
@@ -82,10 +84,9 @@ const ExplorerPane = (() => {
     function onResult(result, job, order) {
       if (order.data !== data.id) return;
       shown = { result, job };
-      notice(at("fit-error"), []);
       root.classList.remove("stale");
       root.classList.add("filled");
-      controls.learn(result.plan, order.settings);
+      controls.learn(result, order.settings);
       embedding.setResult(result, hooks.neighbor(result));
       results.set(result, job);
       inspector.renew();
@@ -115,10 +116,14 @@ const ExplorerPane = (() => {
         controls.setData(data);
         embedding.setData(data, canColumns);
         inspector.setData(data, image);
+        results.setImage(image);
         onStatus("Fitting …");
         refit();
       },
-      setImage: (image) => inspector.setImage(image),
+      setImage(image) {
+        inspector.setImage(image);
+        results.setImage(image);
+      },
       setInput: (columns) => inspector.setInput(columns),
       showPoint(i) {
         embedding.setBase(i);

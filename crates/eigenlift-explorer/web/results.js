@@ -64,6 +64,7 @@ const ExplorerResults = (() => {
     let result = null;
     let job = null;
     let drawn = {};
+    let image = null;
     const panels = {};
 
     const tabs = ExplorerTabs.create(at("tabs"), (name) => showFigure(name));
@@ -119,7 +120,8 @@ const ExplorerResults = (() => {
     function showTake() {
       const link = ([name, text]) => {
         const id = `download-${name.split(".")[0]}-${pane}`;
-        return make("a", { href: ExplorerApi.download(job, name), download: name, class: "button", "data-testid": id, text });
+        const size = image && name === "report.html" ? `?image=${image.join("x")}` : "";
+        return make("a", { href: ExplorerApi.download(job, name) + size, download: name, class: "button", "data-testid": id, text });
       };
       at("downloads").replaceChildren(...DOWNLOADS.map(link));
       at("command").textContent = result.command;
@@ -161,6 +163,11 @@ const ExplorerResults = (() => {
           { name: "account", title: "Account", panel: at("account") },
         ]);
         at("steps").hidden = tabs.shown() !== "steps";
+      },
+      /** Lines and pixels in a line of rows that are images, for the report; null if they are not. */
+      setImage(given) {
+        image = given;
+        if (result) showTake();
       },
       /** Shows a tab and brings it into sight. */
       show(name) {

@@ -2,8 +2,10 @@
 
 /** What can be set of a fit: methods, kernels and their numbers, and how settings become flags and a fragment. */
 const ExplorerSettings = (() => {
-  // A field is a slider ("log" or "linear"), a choice or a tick. `word` is a value that the library finds by itself.
-  const WIDTH = { kind: "log", decades: 2.5, word: "median", fallback: "median" };
+  // A field is a slider ("log" or "linear"), a choice or a tick. `word` is a value that the library finds by itself,
+  // `also` a second one, `least` the smallest number that means anything.
+  const PLAIN_WIDTH = { kind: "log", decades: 2.5, word: "median", fallback: "median" };
+  const WIDTH = { ...PLAIN_WIDTH, also: "auto" };
   const RATE = { kind: "log", decades: 3, center: 1, word: "median", fallback: 1 };
   const choice = (title, flag, values) => ({ kind: "choice", title, flag, values, fallback: values[0] });
   const KERNELS = {
@@ -12,12 +14,12 @@ const ExplorerSettings = (() => {
       title: "polynomial",
       formula: "(γ⟨x,y⟩ + c₀)^degree",
       fields: {
-        degree: { kind: "linear", min: 1, max: 8, step: 1, fallback: 3 },
+        degree: { kind: "linear", min: 1, max: 8, step: 1, least: 1, fallback: 3 },
         gamma: RATE,
         coef0: { kind: "linear", min: 0, max: 10, step: 0.1, fallback: 1 },
       },
     },
-    laplacian: { title: "laplacian", formula: "exp(−γ‖x−y‖₁)", fields: { gamma: WIDTH } },
+    laplacian: { title: "laplacian", formula: "exp(−γ‖x−y‖₁)", fields: { gamma: PLAIN_WIDTH } },
     exponential: { title: "exponential", formula: "exp(−γ‖x−y‖₂)", fields: { gamma: WIDTH } },
     matern: {
       title: "Matérn",
@@ -47,6 +49,7 @@ const ExplorerSettings = (() => {
     linear: { title: "linear", formula: "⟨x,y⟩, the same as PCA", fields: {} },
     chi2: { title: "χ²", formula: "exp(−γ Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)); entries ≥ 0", fields: { gamma: RATE } },
     intersection: { title: "intersection", formula: "Σ min(xᵢ, yᵢ); entries ≥ 0", fields: {} },
+    auto: { title: "auto", formula: "the kernel that cross-validation finds best", fields: {} },
     other: {
       title: "other, as text",
       formula: "map(…), expr(…), sums, products and multiples",
@@ -55,15 +58,16 @@ const ExplorerSettings = (() => {
   };
   const TITLES = { gamma: "γ (gamma)", degree: "Degree", coef0: "c₀ (coef0)" };
 
-  const COMPONENTS = { kind: "linear", title: "Components (k)", flag: "-k", min: 1, max: 20, step: 1, fallback: 2, always: true };
-  const NEIGHBORS = { kind: "linear", title: "Neighbours", flag: "--neighbors", min: 2, max: 50, step: 1, fallback: 10 };
+  const COMPONENTS = { kind: "linear", title: "Components (k)", flag: "-k", min: 1, max: 20, step: 1, least: 1, fallback: 2, always: true };
+  const CHOSEN = { ...COMPONENTS, word: "auto" };
+  const NEIGHBORS = { kind: "linear", title: "Neighbours", flag: "--neighbors", min: 2, max: 50, step: 1, least: 1, fallback: 10 };
   const METRIC = choice("Distance", "--metric", ["euclidean", "manhattan", "cosine", "correlation"]);
   const METHODS = {
-    kpca: { title: "Kernel PCA", note: "Components in the feature space of a kernel.", kernel: true, fields: { k: COMPONENTS } },
+    kpca: { title: "Kernel PCA", note: "Components in the feature space of a kernel.", kernel: true, chooses: true, fields: { k: CHOSEN } },
     pca: {
       title: "PCA",
       note: "The directions of largest variance.",
-      fields: { k: COMPONENTS, scale: { kind: "tick", title: "Divide columns by their standard deviation", flag: "--scale" } },
+      fields: { k: CHOSEN, scale: { kind: "tick", title: "Divide columns by their standard deviation", flag: "--scale" } },
     },
     whiten: {
       title: "Whitening",
@@ -126,9 +130,9 @@ const ExplorerSettings = (() => {
 
   /** The same settings for another table: widths are found anew, since they belong to the data. */
   function forOtherData(settings) {
-    const values = Object.entries(settings.values).filter(([name]) => {
+    const values = Object.entries(settings.values).filter(([name, now]) => {
       const [owner, field] = name.split(".");
-      return !(field && KERNELS[owner]?.fields[field]?.fallback === "median");
+      return !(field && typeof now === "number" && KERNELS[owner]?.fields[field]?.fallback === "median");
     });
     return { ...settings, values: Object.fromEntries(values) };
   }
@@ -142,21 +146,39 @@ const ExplorerSettings = (() => {
     return field === "k" || field === "neighbors" ? field : `${owner}.${field}`;
   }
 
+  /** The value of a field; a word that belongs to another method or kernel gives way to the fallback. */
   function value(settings, owner, name, field) {
     const kept = settings.values[key(owner, name)];
-    if (kept === undefined) return field.fallback;
-    return kept === "all" && field.word !== "all" ? COMPONENTS.fallback : kept;
+    const foreign = (kept === "all" || kept === "auto") && kept !== field.word && kept !== field.also;
+    return kept === undefined || foreign ? field.fallback : kept;
+  }
+
+  /** Names of the kernels that a method takes; only kernel PCA chooses one by itself. */
+  function kernelsOf(method) {
+    return Object.keys(KERNELS).filter((name) => name !== "auto" || METHODS[method].chooses);
+  }
+
+  function kernelOf(settings) {
+    return kernelsOf(settings.method).includes(settings.kernel) ? settings.kernel : initial().kernel;
+  }
+
+  /** The fields of the kernel, as the method at hand takes them. */
+  function kernelFields(settings) {
+    const fields = Object.entries(KERNELS[kernelOf(settings)].fields);
+    if (METHODS[settings.method].chooses) return Object.fromEntries(fields);
+    return Object.fromEntries(fields.map(([name, field]) => [name, { ...field, also: undefined }]));
   }
 
   /** The kernel as the command line takes it; numbers at their default are left out. */
   function kernelText(settings) {
-    const { fields } = KERNELS[settings.kernel];
-    if (settings.kernel === "other") return value(settings, "other", "text", fields.text);
+    const kernel = kernelOf(settings);
+    const fields = kernelFields(settings);
+    if (kernel === "other") return value(settings, "other", "text", fields.text);
     const given = Object.entries(fields)
-      .map(([name, field]) => [name, field, value(settings, settings.kernel, name, field)])
+      .map(([name, field]) => [name, field, value(settings, kernel, name, field)])
       .filter(([, field, now]) => field.always || now !== field.fallback || now === "median")
       .map(([name, , now]) => `${name}=${String(now)}`);
-    return given.length ? `${settings.kernel}(${given.join(",")})` : settings.kernel;
+    return given.length ? `${kernel}(${given.join(",")})` : kernel;
   }
 
   /** Words of a line as a shell would take them apart: spaces separate, quotes hold together. */
@@ -164,20 +186,41 @@ const ExplorerSettings = (() => {
     return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((found) => found[1] ?? found[2] ?? found[3]);
   }
 
-  /** The arguments of `eigenlift fit` for these settings. */
-  function args(settings) {
+  /** The name of a flag however it is written: --components, --components=5, -k5 and -k are one. */
+  function flagOf(word) {
+    const long = word.split("=")[0];
+    return /^-k/.test(word) || long === "--components" ? "-k" : long;
+  }
+
+  /** Flags that the controls stand for, each with its words. */
+  function controlled(settings) {
     const method = METHODS[settings.method];
-    const out = [settings.method];
-    if (method.kernel) out.push("--kernel", kernelText(settings));
+    const out = method.kernel ? [["--kernel", kernelText(settings)]] : [];
     for (const [name, field] of Object.entries(method.fields)) {
       const now = value(settings, settings.method, name, field);
       if (field.kind === "tick") {
-        if (now) out.push(field.flag);
+        if (now) out.push([field.flag]);
       } else if (field.always || now !== field.fallback) {
-        out.push(field.flag, String(now));
+        out.push([field.flag, String(now)]);
       }
     }
-    return out.concat(split(settings.more));
+    return out;
+  }
+
+  /** The arguments of `eigenlift fit` for these settings; what was written takes the place of a control. */
+  function args(settings) {
+    const written = split(settings.more);
+    const flags = written.map(flagOf);
+    const kept = controlled(settings).filter(([flag]) => !flags.includes(flag));
+    return [settings.method, ...kept.flat(), ...written];
+  }
+
+  /** Flags with a control of their own that were written under the other options. */
+  function overridden(settings) {
+    const method = METHODS[settings.method];
+    const own = [...(method.kernel ? ["--kernel"] : []), ...Object.values(method.fields).map(({ flag }) => flag)];
+    const flags = split(settings.more).map(flagOf);
+    return own.filter((flag) => flags.includes(flag));
   }
 
   /** Settings as entries of the fragment, each name with the pane in front. */
@@ -206,5 +249,8 @@ const ExplorerSettings = (() => {
     return keepText || (text === "0" && name.endsWith("ridge")) ? text : Number(text);
   }
 
-  return { KERNELS, METHODS, TITLES, initial, copy, forOtherData, key, value, kernelText, args, toEntries, fromEntries };
+  return {
+    KERNELS, METHODS, TITLES, initial, copy, forOtherData, key, value, kernelsOf, kernelOf, kernelFields, args, overridden,
+    toEntries, fromEntries,
+  };
 })();

@@ -18,70 +18,99 @@ const ExplorerSliders = (() => {
     };
   }
 
+  // Words for a number that the library finds: the field shows it once it is known.
+  const FOUND = ["median", "auto", "1/d"];
+
+  /** What is wrong with an entry and what is required instead; empty when it is good. */
+  function fault(text, field, words) {
+    const value = Number(text);
+    const whole = field.step === 1;
+    const bound = field.kind === "log" ? " above 0" : field.least === undefined ? "" : ` of at least ${field.least}`;
+    const required = `${whole ? "A whole number" : "A number"}${bound} is required${words.map((word) => `, or ${word}`).join("")}.`;
+    if (text === "") return `The field is empty. ${required}`;
+    if (Number.isNaN(value)) return `“${text}” is not a number. ${required}`;
+    const shown = text.replace("-", "−");
+    if (!Number.isFinite(value)) return `${shown} is too large. ${required}`;
+    const low = field.kind === "log" ? value <= 0 : value < field.least;
+    return low || (whole && !Number.isInteger(value)) ? `${shown} does not fit. ${required}` : "";
+  }
+
   /**
-   * Slider, number and, where the field has a word, a button for it. `id` is that of the slider; the number is
-   * `id-number`. `onChange(value)` gets a number or the word. Answers {element, set(value, center), focus}.
+   * Slider, number and, where the field has words, a button for each. `id` is that of the slider; the number is
+   * `id-number`. `onChange(value)` gets a number or a word. Answers {element, set(value, center), limit(max)}; `center`
+   * is the number that a word stands for, and null when that is not known.
    */
   function create({ id, title, field, onChange }) {
     const range = make("input", { type: "range", id, "data-testid": id });
     const named = (part) => ({ id: `${id}-${part}`, "data-testid": `${id}-${part}` });
     const label = `${title}, as a number`;
-    const exact = make("input", { ...named("number"), type: "text", inputmode: "decimal", "aria-label": label, autocomplete: "off" });
-    const word = field.word && make("button", { ...named("word"), type: "button", class: "word", text: field.word, "aria-pressed": "false" });
-    const head = make("div", { class: "slider-head" }, make("label", { for: id, text: title }), ...(word ? [word] : []));
-    const element = make("div", { class: "slider" }, head, make("div", { class: "slider-line" }, range, exact));
+    const entry = { ...named("number"), type: "text", inputmode: "decimal", autocomplete: "off" };
+    const exact = make("input", { ...entry, "aria-label": label, "aria-describedby": `${id}-fault` });
+    const wrong = make("p", { ...named("fault"), class: "field-fault", role: "alert", hidden: true });
+    const words = [field.word, field.also].filter(Boolean);
+    const buttons = words.map((word, i) => make("button", {
+      ...named(i === 0 ? "word" : word), type: "button", class: "word", text: word, "aria-pressed": "false", onclick: () => change(word),
+    }));
+    const group = make("span", { class: "word-group" }, ...buttons);
+    const head = make("div", { class: "slider-head" }, make("label", { for: id, text: title }), group);
+    const element = make("div", { class: "slider" }, head, make("div", { class: "slider-line" }, range, exact), wrong);
     let now = field.fallback;
     let center = field.center || 1;
+    let known = true;
 
     function show() {
       const { min, max, step, toPosition } = scale(field, center);
-      const isWord = now === field.word;
+      const isWord = words.includes(now);
       const at = isWord ? wordPosition(toPosition, min, max) : toPosition(now);
       Object.assign(range, { min, max, step });
       range.value = Math.min(max, Math.max(min, at));
-      const known = isWord && field.word !== "median" && field.word !== "1/d";
-      const text = known ? field.word : isWord ? plain(center) : String(now);
-      if (document.activeElement !== exact) exact.value = text;
+      const found = isWord && known && FOUND.includes(now);
+      const text = found ? plain(center) : String(now);
+      if (document.activeElement !== exact && wrong.hidden) exact.value = text;
       exact.classList.toggle("found", isWord);
-      range.setAttribute("aria-valuetext", isWord && !known ? `${field.word}, ${number(center)}` : text);
-      if (word) word.setAttribute("aria-pressed", String(isWord));
+      range.setAttribute("aria-valuetext", found ? `${now}, ${number(center)}` : text);
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(words[i] === now)));
     }
 
-    /** Where the slider stands for the word: "all" is the largest, "0" and "off" the smallest, others are the centre. */
+    /** Where the slider stands for a word: "all" is the largest, "0" and "off" the smallest, others are the centre. */
     function wordPosition(toPosition, min, max) {
-      if (field.word === "all") return max;
-      return field.word === "0" || field.word === "off" ? min : toPosition(center);
+      if (now === "all") return max;
+      return now === "0" || now === "off" ? min : toPosition(center);
+    }
+
+    function say(text) {
+      wrong.textContent = text;
+      wrong.hidden = text === "";
+      exact.setAttribute("aria-invalid", String(text !== ""));
     }
 
     function change(value) {
       now = value;
-      exact.removeAttribute("aria-invalid");
+      say("");
       show();
       onChange(value);
     }
 
+    /** Takes the entry over; one that does not fit stays, with a sentence on what would. */
     function onNumber() {
       const text = exact.value.trim().replace("−", "-").replace(",", ".");
-      const value = Number(text);
-      if (text === field.word) return change(text);
-      const fits = field.kind === "log" ? value > 0 : field.step !== 1 || Number.isInteger(value);
-      const wrong = text === "" || !Number.isFinite(value) || !fits;
-      exact.setAttribute("aria-invalid", String(wrong));
-      return wrong || value === now ? undefined : change(value);
+      if (words.includes(text)) return change(text);
+      say(fault(text, field, words));
+      return !wrong.hidden || Number(text) === now ? undefined : change(Number(text));
     }
 
     range.addEventListener("input", () => change(scale(field, center).toValue(Number(range.value))));
     exact.addEventListener("change", onNumber);
     exact.addEventListener("blur", show);
     exact.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), onNumber()));
-    if (word) word.addEventListener("click", () => change(field.word));
     show();
 
     return {
       element,
       set(value, newCenter) {
         now = value;
-        if (newCenter > 0) center = newCenter;
+        known = newCenter > 0;
+        if (known) center = newCenter;
         show();
       },
       /** The largest value of the slider, as data allows; the number field still takes more. */

@@ -65,6 +65,59 @@ def test_the_probe_moves_by_keys_alone(explore):
     explorer.page.wait_for_function("before => document.getElementById('preimage-a').innerText !== before", arg=before)
 
 
+def test_the_skip_link_keeps_the_settings(explore):
+    explorer = explore("iris.csv")
+    explorer.set_number("gamma", 0.4)
+    explorer.page.wait_for_function("() => location.hash.includes('gamma=0.4')")
+    job, fragment = explorer.job(), explorer.page.evaluate("() => location.hash")
+    explorer.page.evaluate("() => { window.sameAsBefore = true; }")
+    explorer.page.focus(".skip")
+    explorer.page.keyboard.press("Enter")
+    assert explorer.page.evaluate("() => document.activeElement.id") == "panes"
+    # A fragment that holds no settings does not load the page again either.
+    explorer.page.evaluate("() => { location.hash = '#pane-a'; }")
+    explorer.page.wait_for_function("fragment => location.hash === fragment", arg=fragment)
+    assert explorer.page.evaluate("() => window.sameAsBefore")
+    assert explorer.job() == job
+    assert explorer.page.input_value("#gamma-a-number") == "0.4"
+
+
+PROBED = """() => {
+  const card = document.getElementById("card-a").getBoundingClientRect();
+  const slider = document.getElementById("gamma-a").getBoundingClientRect();
+  const picture = document.getElementById("embedding-a").getBoundingClientRect();
+  const seen = Math.min(picture.bottom, innerHeight) - Math.max(picture.top, 0);
+  return { top: card.top, bottom: card.bottom, height: card.height, left: card.left, right: card.right,
+    slider: slider.top, seen: seen / picture.height, frame: [picture.left, picture.right] };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("table", "width", "height"),
+    [("digits", 1280, 720), ("digits", WIDTH_OF_A_PHONE, 800), ("iris.csv", WIDTH_OF_A_PHONE, 700)],
+)
+def test_slider_embedding_and_preimage_are_seen_together(explore, shoot, table, width, height):
+    explorer = explore(table, width=width, height=height)
+    explorer.mode("probe")
+    if width == WIDTH_OF_A_PHONE:
+        explorer.page.evaluate("() => document.getElementById('gamma-a').closest('.slider').scrollIntoView()")
+    for share in (0.3, 0.8):
+        box = explorer.at("embedding").bounding_box()
+        x, y = box["x"] + share * box["width"], box["y"] + 0.4 * box["height"]
+        explorer.page.mouse.click(x, y)
+        explorer.page.wait_for_function("() => document.getElementById('card-a').children.length > 0")
+        explorer.rest()
+        at = explorer.page.evaluate(PROBED)
+        assert at["slider"] >= 0 and at["seen"] > 0.8, at
+        assert 0 <= at["top"] and at["bottom"] <= height and at["height"] > 40, at
+        # The card is not below the pointer, and inside the picture.
+        assert not at["left"] <= x <= at["right"], (x, at)
+        assert at["frame"][0] <= at["left"] and at["right"] <= at["frame"][1], at
+    shoot(explorer.page, f"probe-{table.split('.')[0]}-{width}")
+    explorer.mode("pan")
+    assert explorer.at("card").is_hidden()
+
+
 def test_every_control_has_a_name(explore):
     explorer = explore("iris.csv")
     nameless = explorer.page.evaluate(
