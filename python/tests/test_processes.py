@@ -25,7 +25,7 @@ fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fo
 posix = pytest.mark.skipif(os.name != "posix", reason="signals to oneself are POSIX")
 
 
-def run(script, limit=60, **variables):
+def run(script, limit=300, **variables):
     """Runs a script to its end; gives what it wrote."""
     environment = {name: value for name, value in os.environ.items() if name not in THREADS} | variables
     done = subprocess.run(
@@ -98,7 +98,7 @@ if child == 0:
         traceback.print_exc()
         os._exit(1)
     os._exit(7)
-deadline = time.monotonic() + 40
+deadline = time.monotonic() + 120
 while True:
     done, status = os.waitpid(child, os.WNOHANG)
     if done:
@@ -126,7 +126,7 @@ def work(i):
     return fitted[i].transform(new)
 
 with context.Pool(2) as pool:
-    for i, result in enumerate(pool.map_async(work, range(len(fitted))).get(15)):
+    for i, result in enumerate(pool.map_async(work, range(len(fitted))).get(120)):
         same(result, expected[i])
 
 # A child of a child.
@@ -140,7 +140,7 @@ def nested(queue):
 queue = context.Queue()
 child = context.Process(target=nested, args=(queue,))
 child.start()
-assert queue.get(timeout=40) == 0
+assert queue.get(timeout=120) == 0
 child.join()
 """
     )
