@@ -125,7 +125,8 @@ impl Demo<'_> {
         self.note("model.safetensors", "model");
         let title = "Kernel PCA of handwritten digits";
         let scores = model.scores()?;
-        let shown = Shown { scores: &scores, target: carried.target.as_ref() };
+        let rows = Some(set.samples.points().into());
+        let shown = Shown { scores: &scores, target: carried.target.as_ref(), rows };
         self.draw("scatter", || plot::draw_scatter(&model, &shown, title))?;
         self.draw("scree", || plot::draw_scree(&model, "Spectrum of handwritten digits"))?;
         let (written, took) = timed(|| {
@@ -135,7 +136,6 @@ impl Demo<'_> {
                 model: &model,
                 shown,
                 step: 1,
-                rows: Some(set.samples.points().into()),
                 image: Some(ImageSize { height: 8, width: 8 }),
                 command: AGAIN.into(),
             };
@@ -157,9 +157,11 @@ impl Demo<'_> {
             .column_names(set.columns.clone());
         let (model, _) = self.fit(settings, &set)?;
         let title = "Three Gaussians: the first eight components";
-        self.draw("contours", || plot::draw_contours(&model, target(&set).as_ref(), title))?;
+        let (scores, target) = (model.scores()?, target(&set));
+        let shown = Shown { scores: &scores, target: target.as_ref(), rows: None };
+        self.draw("contours", || plot::draw_contours(&model, &shown, title))?;
         let title = "Linear and kernel components";
-        self.draw("linear", || plot::draw_linear(&model, target(&set).as_ref(), title))
+        self.draw("linear", || plot::draw_linear(&model, &shown, title))
     }
 
     /// K, K̃, eigenvalues, β, α and scores of the four points.

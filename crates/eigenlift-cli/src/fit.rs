@@ -111,9 +111,12 @@ impl Job<'_> {
         })?;
         self.say(&*model);
         let labels = model.labels();
-        let shown = Shown { scores: &scores, target: input.carried.target.as_ref().or(labels.as_ref()) };
-        let story =
-            FitStory { rows: Some(rows.samples.points()), ..self.story(&input.account, &*model, shown) };
+        let shown = Shown {
+            scores: &scores,
+            target: input.carried.target.as_ref().or(labels.as_ref()),
+            rows: Some(rows.samples.points()),
+        };
+        let story = self.story(&input.account, &*model, shown);
         let mut files = self.write_model(&story, &mut seconds)?;
         if let Some(out) = self.scores_output() {
             let names = score_names(self.asked.method.name(), scores.n_cols());
@@ -156,7 +159,7 @@ impl Job<'_> {
         } else {
             (Matrix::zeros(0, model.fitted().n_outputs()), None)
         };
-        let shown = Shown { scores: &sample.0, target: sample.1.as_ref() };
+        let shown = Shown { scores: &sample.0, target: sample.1.as_ref(), rows: None };
         let story =
             FitStory { step: shown_step(model.n_samples()), ..self.story(&rows.account, &*model, shown) };
         let mut files = self.write_model(&story, &mut seconds)?;
@@ -243,7 +246,6 @@ impl Job<'_> {
             model,
             shown,
             step: 1,
-            rows: None,
             image: self.asked.output.image,
             command: report::command_line(),
         }

@@ -118,8 +118,8 @@ pub(crate) trait Model: Send + Sync {
     fn found(&self) -> Map<String, Value>;
     /// Shares of the variance along coordinates, where they have one.
     fn shares(&self) -> Vec<f64>;
-    /// Pictures that tell something of this model, beside that of its scores.
-    fn pictures(&self) -> Vec<PlotKind>;
+    /// Pictures that tell something of this model, beside that of its scores; `has_rows` says that the rows are at hand.
+    fn pictures(&self, has_rows: bool) -> Vec<PlotKind>;
     /// The model of kernel PCA, if it is one.
     fn kernel_pca(&self) -> Option<&FittedKernelPca> {
         None

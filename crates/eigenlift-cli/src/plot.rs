@@ -11,6 +11,7 @@ pub(crate) use plane::{draw_contours, draw_curves, draw_linear, is_planar};
 use crate::exit::Failure;
 use crate::method::Model;
 use crate::outputs;
+use eigenlift::data::AnyPoints;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{Fitted, FittedKernelPca};
 use eigenlift_io::Target;
@@ -28,6 +29,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) scores: &'a Matrix<f64>,
     /// Labels of the same samples.
     pub(crate) target: Option<&'a Target>,
+    /// The samples themselves, where they are in memory.
+    pub(crate) rows: Option<AnyPoints<'a>>,
 }
 
 /// Writes a figure in the format that the extension stands for.
@@ -52,7 +55,7 @@ pub(crate) fn draw_plain_scatter(
 }
 
 fn scatter_of(shown: &Shown<'_>, labels: &[String], equal: bool, title: &str) -> Result<Figure, Failure> {
-    let Shown { scores, target } = *shown;
+    let Shown { scores, target, .. } = *shown;
     let label = |j: usize| labels.get(j).cloned().unwrap_or_default();
     let x = scores.column(0);
     let (y, y_label) = if scores.n_cols() > 1 {

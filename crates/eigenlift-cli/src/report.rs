@@ -7,7 +7,6 @@ use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plot::{Shown, axis_labels, continuous};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::counted;
-use eigenlift::data::AnyPoints;
 use eigenlift_io::Target;
 use eigenlift_plot::{Block, Figure, PointColor, Points, Report, RowTable, Section};
 use std::path::{Path, PathBuf};
@@ -23,8 +22,6 @@ pub(crate) struct FitStory<'a> {
     pub(crate) shown: Shown<'a>,
     /// One row in so many is shown.
     pub(crate) step: usize,
-    /// The rows themselves, where they are in memory.
-    pub(crate) rows: Option<AnyPoints<'a>>,
     pub(crate) image: Option<ImageSize>,
     pub(crate) command: String,
 }
@@ -57,9 +54,9 @@ impl FitStory<'_> {
 
     /// The scores, with the rows behind them.
     fn points(&self) -> Points {
-        let Shown { scores, target } = self.shown;
+        let Shown { scores, target, rows } = self.shown;
         let (n, step) = (scores.n_rows(), self.step.max(1));
-        let rows = self.rows.filter(|rows| rows.n_rows() == n && n * self.data.columns <= MOST_NUMBERS);
+        let rows = rows.filter(|rows| rows.n_rows() == n && n * self.data.columns <= MOST_NUMBERS);
         let mut caption =
             "Hover to see a row, click to keep it; in the mode Select, drag around rows.".to_string();
         if rows.is_none() {
@@ -88,7 +85,7 @@ impl FitStory<'_> {
     }
 
     fn figures(&self) -> Result<Vec<Block>, Failure> {
-        let kinds = self.model.pictures();
+        let kinds = self.model.pictures(self.shown.rows.is_some());
         kinds.into_iter().map(|kind| Ok(figure(kind, &self.model.draw(kind, &self.shown, "")?))).collect()
     }
 }

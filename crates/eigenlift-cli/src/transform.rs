@@ -128,7 +128,7 @@ fn draw(any: &AnyModel, rows: &mut TableRows, watch: &Watch) -> Result<Figure, F
     let n = rows.account.rows;
     let (scores, target) = sample_scores(any.fitted(), n, rows, watch)?;
     rows.account.rows = n;
-    let shown = Shown { scores: &scores, target: target.as_ref() };
+    let shown = Shown { scores: &scores, target: target.as_ref(), rows: None };
     let name = title("Scores", &rows.account.path);
     // Shares of the variance are those of the rows of the fit.
     plot::draw_plain_scatter(any.fitted(), &shown, &name)

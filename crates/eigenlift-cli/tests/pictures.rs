@@ -59,6 +59,25 @@ fn a_fit_draws_what_plot_draws() {
     }
 }
 
+/// A polynomial kernel is fitted by its features, and its model holds no rows.
+#[test]
+fn features_are_drawn_over_the_plane_while_the_rows_are_there() {
+    let folder = Folder::new();
+    folder.say("data parabola --rows 600 --out p.csv").ok();
+    let fit = "fit kpca p.csv --target t --kernel polynomial(degree=2) -k 5 --out s.csv --model p.safetensors \
+               --plot contours=a.svg --plot linear=b.svg --plot curves=c.svg --plot gram=d.svg --report r.html";
+    folder.say(fit).ok();
+    // The centred rank of the features is five: 1, x, y, x², xy, y² without the constant.
+    assert_eq!(eigenvalues(&folder.read("a.svg")).len(), 5);
+    assert!(folder.read("r.html").contains("Axes of feature space"));
+    let by_rows = fit.replace("a.svg", "e.svg").replace(" -k 5", " -k 5 --solver davidson");
+    folder.say(&by_rows).ok();
+    assert_eq!(eigenvalues(&folder.read("a.svg")), eigenvalues(&folder.read("e.svg")));
+    folder.say(fit).ok();
+    let run = folder.say("plot contours p.safetensors --out f.svg");
+    assert_eq!(run.code, 2, "{}", run.err);
+}
+
 #[test]
 fn tables_and_scores_are_drawn() {
     let folder = Folder::prepared();

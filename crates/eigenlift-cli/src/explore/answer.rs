@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::kernel::{Square, Tables, square};
 use crate::method::Model;
 use crate::outputs::score_names;
-use crate::plot::{Shown, axis_labels};
+use crate::plot::axis_labels;
 use crate::report::{named_columns, quoted};
 use crate::values::PlotKind;
 use eigenlift::kernel::KernelSpec;
@@ -83,9 +83,9 @@ fn can_invert(model: &dyn Model) -> bool {
 
 /// Pictures of a fit; each is drawn when it is looked at.
 fn kinds(fit: &Fit) -> Vec<PlotKind> {
-    let mut kinds = fit.model.pictures();
-    let holds_rows = |model: &FittedKernelPca| matches!(model.projection().lift, Lift::Kernel { .. });
-    if fit.model.kernel_pca().is_some_and(holds_rows) && fit.scores.n_rows() <= MOST_GRAM_ROWS {
+    let mut kinds = fit.model.pictures(true);
+    let has_rows = |model: &FittedKernelPca| !matches!(model.projection().lift, Lift::Precomputed { .. });
+    if fit.model.kernel_pca().is_some_and(has_rows) && fit.scores.n_rows() <= MOST_GRAM_ROWS {
         kinds.push(PlotKind::Gram);
     }
     kinds
@@ -99,7 +99,7 @@ fn named(kind: PlotKind) -> Value {
 pub(super) fn figure(fit: &Fit, name: &str) -> Result<Value, Problem> {
     let kind = kinds(fit).into_iter().find(|kind| kind.name() == name);
     let kind = kind.ok_or_else(|| Problem::Missing(format!("this fit has no picture {name:?}.")))?;
-    let shown = Shown { scores: &fit.scores, target: fit.table.carried.target.as_ref() };
+    let shown = fit.shown();
     let drawn = fit.model.draw(kind, &shown, "").map_err(|failure| Problem::Request(failure.to_string()))?;
     Ok(json!({"name": name, "title": kind.caption(), "svg": drawn.to_svg()}))
 }

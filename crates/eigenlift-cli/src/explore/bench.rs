@@ -40,6 +40,17 @@ pub(crate) struct Fit {
     command: String,
 }
 
+impl Fit {
+    /// What pictures of it show.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        Shown {
+            scores: &self.scores,
+            target: self.table.carried.target.as_ref().or(self.labels.as_ref()),
+            rows: Some(self.table.samples.points()),
+        }
+    }
+}
+
 /// What the page works with.
 pub(crate) struct Bench {
     folder: Folder,
@@ -308,12 +319,8 @@ fn report_of(fit: &Fit, image: Option<[usize; 2]>) -> Result<Vec<u8>, Failure> {
         title: title(fit.title, &account.path),
         data: account,
         model: &*fit.model,
-        shown: Shown {
-            scores: &fit.scores,
-            target: fit.table.carried.target.as_ref().or(fit.labels.as_ref()),
-        },
+        shown: fit.shown(),
         step: 1,
-        rows: Some(fit.table.samples.points()),
         image: image.map(|[height, width]| ImageSize { height, width }),
         command: format!("{} --report report.html{size}", fit.command),
     };

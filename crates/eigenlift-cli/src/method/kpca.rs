@@ -283,10 +283,10 @@ impl Model for FittedKernelPca {
         self.explained_variance_ratio()
     }
 
-    fn pictures(&self) -> Vec<PlotKind> {
+    fn pictures(&self, has_rows: bool) -> Vec<PlotKind> {
         let mut kinds = vec![PlotKind::Scree];
         kinds.extend(self.choice().map(|_| PlotKind::Choice));
-        if plot::is_planar(self) {
+        if plot::is_planar(self, has_rows) {
             kinds.extend(PLANAR);
         }
         kinds
@@ -300,10 +300,10 @@ impl Model for FittedKernelPca {
         match (kind, self.choice()) {
             (PlotKind::Choice, Some(choice)) => choose::curve_figure(choice, title),
             (PlotKind::Scree, _) => plot::draw_scree(self, title),
-            (PlotKind::Contours, _) => plot::draw_contours(self, shown.target, title),
-            (PlotKind::Linear, _) => plot::draw_linear(self, shown.target, title),
-            (PlotKind::Curves, _) => plot::draw_curves(self, shown.target, title),
-            (PlotKind::Gram, _) => plot::draw_gram(self, shown.target, title),
+            (PlotKind::Contours, _) => plot::draw_contours(self, shown, title),
+            (PlotKind::Linear, _) => plot::draw_linear(self, shown, title),
+            (PlotKind::Curves, _) => plot::draw_curves(self, shown, title),
+            (PlotKind::Gram, _) => plot::draw_gram(self, shown, title),
             _ => plot::draw_scatter(self, shown, title),
         }
     }

@@ -398,7 +398,7 @@ impl Model for Told {
         self.model.explained_variance_ratio()
     }
 
-    fn pictures(&self) -> Vec<PlotKind> {
+    fn pictures(&self, _: bool) -> Vec<PlotKind> {
         std::iter::once(PlotKind::Scree).chain(self.model.choice().map(|_| PlotKind::Choice)).collect()
     }
 

@@ -195,7 +195,7 @@ impl Model for Told {
         Vec::new()
     }
 
-    fn pictures(&self) -> Vec<PlotKind> {
+    fn pictures(&self, _: bool) -> Vec<PlotKind> {
         vec![PlotKind::Whitening, PlotKind::Scree]
     }
 

@@ -106,7 +106,8 @@ fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(
     input.match_columns(fitted.column_names(), fitted.n_features())?;
     let samples = input.take_samples(Precision::F64)?;
     let scores = session.watched(args.picture.quiet, |watch| Ok(fitted.project(samples.points(), watch)?))?;
-    let shown = Shown { scores: &scores, target: input.carried.target.as_ref() };
+    let rows = Some(samples.points());
+    let shown = Shown { scores: &scores, target: input.carried.target.as_ref(), rows };
     let figure = model.draw(kind, &shown, &titled(&args.picture, "Scores", &args.input.data))?;
     finish(&figure, &args.picture, kind.name())
 }
@@ -117,14 +118,14 @@ fn draw_model(args: &PlotModelArgs, kind: PlotKind) -> Result<(), Failure> {
     let model = method::model(saved::load(&args.model)?);
     refuse_unknown(&*model, kind)?;
     let scores = Matrix::zeros(0, model.fitted().n_outputs());
-    let shown = Shown { scores: &scores, target: None };
+    let shown = Shown { scores: &scores, target: None, rows: None };
     let figure = model.draw(kind, &shown, &titled(&args.picture, kind.title(), &args.model))?;
     finish(&figure, &args.picture, kind.name())
 }
 
 /// Refuses pictures that a model does not have.
 fn refuse_unknown(model: &dyn method::Model, kind: PlotKind) -> Result<(), Failure> {
-    let mut known = model.pictures();
+    let mut known = model.pictures(false);
     known.push(PlotKind::Scatter);
     known.extend(model.kernel_pca().map(|_| PlotKind::Gram));
     if known.contains(&kind) {

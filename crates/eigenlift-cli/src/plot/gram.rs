@@ -1,6 +1,6 @@
 //! The kernel matrix and its centred form as colours.
 
-use super::continuous;
+use super::{Shown, continuous};
 use crate::exit::Failure;
 use crate::kernel::{Square, refuse_large, square};
 use eigenlift::kernel::KernelSpec;
@@ -11,13 +11,14 @@ use eigenlift::progress::Watch;
 use eigenlift_io::Target;
 use eigenlift_plot::{Figure, GramPicture, gram_picture};
 
-/// Draws K and K̃ of the samples that a model holds.
-pub(crate) fn draw_gram(
-    model: &FittedKernelPca,
-    target: Option<&Target>,
-    title: &str,
-) -> Result<Figure, Failure> {
-    let Lift::Kernel { samples, .. } = &model.projection().lift else {
+/// Draws K and K̃ of the samples that a model holds, or else of those shown.
+pub(crate) fn draw_gram(model: &FittedKernelPca, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
+    let held = match &model.projection().lift {
+        Lift::Kernel { samples, .. } => Some(samples.points()),
+        Lift::Features { .. } => shown.rows,
+        _ => None,
+    };
+    let Some(points) = held else {
         return Err(Failure::usage(
             "the kernel matrix of a model that holds no rows",
             "samples or landmarks are needed",
@@ -25,7 +26,7 @@ pub(crate) fn draw_gram(
         ));
     };
     let spec: KernelSpec = model.plan().kernel.parse()?;
-    draw_gram_of(&spec, &samples.points().to_dense::<f64>(), target, title, &Watch::default())
+    draw_gram_of(&spec, &points.to_dense::<f64>(), shown.target, title, &Watch::default())
 }
 
 /// Draws K and K̃ of rows.

@@ -1,6 +1,6 @@
 //! Kernel PCA of points in the plane: contour lines of components, and axes of feature space pulled back.
 
-use super::continuous;
+use super::{Shown, continuous};
 use crate::exit::Failure;
 use eigenlift::data::AnyPoints;
 use eigenlift::kernel::KernelSpec;
@@ -35,28 +35,40 @@ struct Plane {
     y_range: (f64, f64),
 }
 
-/// Whether the model holds points of the plane, so that its components can be drawn over it.
-pub(crate) fn is_planar(model: &FittedKernelPca) -> bool {
-    matches!(&model.projection().lift, Lift::Kernel { samples, .. } if samples.n_cols() == 2)
+/// Whether points of the plane are at hand, in the model or beside it, so that its components can be drawn over it.
+pub(crate) fn is_planar(model: &FittedKernelPca, has_rows: bool) -> bool {
+    match &model.projection().lift {
+        Lift::Kernel { samples, .. } => samples.n_cols() == 2,
+        // Random features have no way back for the curves.
+        lift @ Lift::Features { .. } => {
+            has_rows && lift.n_features() == 2 && model.plan().approximation.is_none()
+        }
+        _ => false,
+    }
 }
 
 impl Plane {
-    fn of(model: &FittedKernelPca) -> Result<Self, Failure> {
-        let Lift::Kernel { samples, .. } = &model.projection().lift else {
+    fn of(model: &FittedKernelPca, shown: &Shown<'_>) -> Result<Self, Failure> {
+        let held = match &model.projection().lift {
+            Lift::Kernel { samples, .. } => Some(samples.points()),
+            _ => shown.rows,
+        };
+        let Some(points) = held.filter(|_| !matches!(model.projection().lift, Lift::Precomputed { .. }))
+        else {
             return Err(Failure::usage(
                 "a picture over the plane of a model that holds no points of it",
                 "samples or landmarks are needed",
-                "Leave the picture out, or fit with --solver davidson",
+                "Draw it while fitting, or fit with --solver davidson",
             ));
         };
-        if samples.n_cols() != 2 {
+        if points.n_cols() != 2 {
             return Err(Failure::usage(
-                format!("a picture over the plane of a model of {} columns", samples.n_cols()),
+                format!("a picture over the plane of a model of {} columns", points.n_cols()),
                 "exactly 2 are needed",
                 "Choose two with --columns when fitting",
             ));
         }
-        let data = samples.points().to_dense::<f64>();
+        let data = points.to_dense::<f64>();
         let (x, y) = (data.column(0), data.column(1));
         let (x_range, y_range) = (widened(&x), widened(&y));
         Ok(Self { data, x, y, x_range, y_range })
@@ -131,37 +143,40 @@ impl Plane {
 /// The components as functions over the plane, each titled with its eigenvalue nλ.
 pub(crate) fn draw_contours(
     model: &FittedKernelPca,
-    target: Option<&Target>,
+    shown: &Shown<'_>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    let plane = Plane::of(model)?;
+    let plane = Plane::of(model, shown)?;
     let panels = plane.panels(model, MOST_PANELS)?;
-    Ok(contour_panels(&ContourPanels { panels, ..plane.picture(model, target, title) })?)
+    Ok(contour_panels(&ContourPanels { panels, ..plane.picture(model, shown.target, title) })?)
 }
 
 /// The first components of linear PCA beside those of the kernel.
 pub(crate) fn draw_linear(
     model: &FittedKernelPca,
-    target: Option<&Target>,
+    shown: &Shown<'_>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    let plane = Plane::of(model)?;
+    let plane = Plane::of(model, shown)?;
     let linear = KernelPca::new(MOST_PAIRS).kernel(KernelSpec::Linear).fit(plane.data.clone())?;
     let headings = vec!["linear".to_string(), model.plan().kernel.clone()];
     let mut panels = plane.panels(&linear, MOST_PAIRS)?;
     let columns = panels.len();
     panels.extend(plane.panels(model, columns)?);
-    Ok(contour_rows(&ContourPanels { panels, columns, ..plane.picture(model, target, title) }, &headings)?)
+    Ok(contour_rows(
+        &ContourPanels { panels, columns, ..plane.picture(model, shown.target, title) },
+        &headings,
+    )?)
 }
 
 /// Axes of feature space over the data: for each component, the rows whose images are nearest to the points with score t
 /// along it and 0 along the others.
 pub(crate) fn draw_curves(
     model: &FittedKernelPca,
-    target: Option<&Target>,
+    shown: &Shown<'_>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    let plane = Plane::of(model)?;
+    let plane = Plane::of(model, shown)?;
     let scores = model.transform(&plane.data)?;
     let n_curves = model.n_components().min(MOST_CURVES);
     let ranges: Vec<(f64, f64)> = (0..n_curves).map(|j| range(&scores.column(j))).collect();
@@ -181,7 +196,7 @@ pub(crate) fn draw_curves(
     let label = |axis: usize| labels.get(axis).map_or("", String::as_str);
     Ok(curves(&Curves {
         points: (&plane.x, &plane.y),
-        classes: plane.classes(target),
+        classes: plane.classes(shown.target),
         curves: (0..n_curves).map(curve).collect(),
         title,
         x_label: label(0),
@@ -200,9 +215,13 @@ fn widened(values: &[f64]) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// Two decimals, as the notes print eigenvalues, while these are what a person reads.
+/// Two decimals, as the notes print eigenvalues, or as few digits as fit above a panel.
 fn eigenvalue(value: f64) -> String {
-    if (0.01..1e5).contains(&value.abs()) { format!("{value:.2}") } else { format!("{value:.3e}") }
+    match value.abs() {
+        0.01..1e3 => format!("{value:.2}"),
+        1e3..1e6 => format!("{value:.0}"),
+        _ => format!("{value:.2e}"),
+    }
 }
 
 fn subscript(n: usize) -> String {

@@ -155,8 +155,8 @@ impl Model for Aligned {
         Model::shares(&self.model)
     }
 
-    fn pictures(&self) -> Vec<PlotKind> {
-        self.model.pictures()
+    fn pictures(&self, has_rows: bool) -> Vec<PlotKind> {
+        self.model.pictures(has_rows)
     }
 
     fn kernel_pca(&self) -> Option<&FittedKernelPca> {

@@ -125,7 +125,7 @@ impl Model for Told {
         Vec::new()
     }
 
-    fn pictures(&self) -> Vec<PlotKind> {
+    fn pictures(&self, _: bool) -> Vec<PlotKind> {
         let has_graph = self.source.is_some() && self.model.facts().graph.is_some();
         let graph = (has_graph && self.model.n_samples() <= MOST_VERTICES).then_some(PlotKind::Graph);
         std::iter::once(PlotKind::Scree).chain(graph).collect()
