@@ -244,17 +244,14 @@ class _Story:
             )
             words = "Eigenvalues." if ends is None else "Eigenvalues, with the intervals that are proved for them."
             blocks.append(_figure("scree", svg, words))
-        svg = self._contours() if self.n_columns == 2 and len(self.rows.shape) == 2 else None
-        if svg is not None:
-            blocks.append(_figure("contours", svg, "Contour lines of each component over the plane of the rows."))
-        return blocks
+        return blocks + (self._contours() if self.n_columns == 2 and len(self.rows.shape) == 2 else [])
 
     def _contours(self):
-        """As SVG, where matplotlib is there and new rows can be placed."""
+        """A figure, where matplotlib is there and new rows can be placed; where it fails, the reason."""
         try:
             import matplotlib.pyplot as plt
         except ImportError:
-            return None
+            return []
         from . import plot
 
         # Every point is an element of the picture.
@@ -262,8 +259,10 @@ class _Story:
         labels = None if self.labels is None else self.labels.texts_or_values[::step]
         try:
             drawn = plot.contours(self.model, self.rows[::step], labels)
-        except (AttributeError, NotImplementedError, ValueError):
-            return None
+        except (AttributeError, NotImplementedError):
+            return []
+        except ValueError as error:
+            return [{"kind": "text", "lines": [f"The contour lines could not be drawn: {error}"]}]
         try:
             # The same report twice is the same file.
             with plt.rc_context({"svg.hashsalt": "eigenlift", "svg.fonttype": "path"}):
@@ -271,7 +270,7 @@ class _Story:
                 drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         finally:
             plt.close(drawn)
-        return file.getvalue()
+        return [_figure("contours", file.getvalue(), "Contour lines of each component over the plane of the rows.")]
 
     def _plan(self):
         plan = getattr(self.model, "plan_", None)

@@ -163,7 +163,6 @@ impl Job<'_> {
         let story =
             FitStory { step: shown_step(model.n_samples()), ..self.story(&rows.account, &*model, shown) };
         let mut files = self.write_model(&story, &mut seconds)?;
-        drop(story);
         if let Some(out) = self.scores_output() {
             let mut spent = transform::Seconds::default();
             RowSource::rewind(&mut rows)?;

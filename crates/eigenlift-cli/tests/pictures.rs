@@ -89,9 +89,10 @@ fn tables_and_scores_are_drawn() {
     folder.say("fit whiten iris.csv --target species --out w.csv --model w.safetensors").ok();
     folder.say("plot whitening w.safetensors iris.csv --target species --out w.svg").ok();
     folder.say("plot path path.csv --chosen 2 --out path.svg").ok();
-    assert!(
-        folder.read("path.svg").contains("one standard error") || folder.read("path.svg").contains("chosen")
-    );
+    let path = folder.read("path.svg");
+    for word in ["one standard error", "chosen", "best"] {
+        assert!(path.contains(word), "{word}");
+    }
 }
 
 #[test]
@@ -143,5 +144,10 @@ fn what_cannot_be_drawn_is_refused_in_words() {
     refused("plot whitening iris.safetensors iris.csv --out a.svg", 2, &["kpca"]);
     refused("fit kpca iris.csv --plot curves=a.svg", 2, &["curves", "exactly 2"]);
     refused("transform iris.safetensors - --plot a.svg", 2, &["second time"]);
+    refused(
+        "fit kpca digits.csv --target digit --memory 20MB --plot gram=a.svg",
+        1,
+        &["1797 × 1797", "--memory"],
+    );
     assert!(!folder.names().contains(&"a.svg".to_string()));
 }

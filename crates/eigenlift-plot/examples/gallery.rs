@@ -1,17 +1,18 @@
 //! Writes every kind of picture as PNG and SVG into a folder:
 //! `cargo run --example gallery -p eigenlift-plot -- FOLDER`.
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::path::Path;
 
 use eigenlift_plot::{
-    Choice, Color, ContourPanels, DoctorPicture, FORMATS, Figure, GraphPicture, Panel, Rule, Scatter, Scree,
-    WhiteningPicture, choice, contour_panels, doctor, graph_picture, scatter, scree, whitening,
+    Choice, Color, ContourPanels, DoctorPicture, GraphPicture, Panel, Rule, Scatter, Scree, WhiteningPicture,
+    choice, contour_panels, doctor, graph_picture, scatter, scree, whitening,
 };
+use support::{Outcome, Random, folder, write};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("pass the folder for the pictures")?);
-    std::fs::create_dir_all(&folder)?;
+fn main() -> Outcome {
+    let folder = folder()?;
     scatters(&folder)?;
     hard_scatters(&folder)?;
     scree_plots(&folder)?;
@@ -20,27 +21,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     graphs(&folder)?;
     doctors(&folder)?;
     contours(&folder)
-}
-
-fn write(folder: &Path, name: &str, figure: &Figure) -> Result<(), Box<dyn Error>> {
-    for format in FORMATS {
-        std::fs::write(folder.join(name).with_extension(format), figure.encode(format)?)?;
-    }
-    Ok(())
-}
-
-/// Small repeatable random numbers.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
 }
 
 /// Points around `n_classes` centres on a spiral.
@@ -58,7 +38,7 @@ fn blobs(n: usize, n_classes: usize) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
     out
 }
 
-fn scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn scatters(folder: &Path) -> Outcome {
     let (x, y, class) = blobs(150, 3);
     let names = ["setosa", "versicolor", "virginica"];
     let classes: Vec<String> = class.iter().map(|k| names[*k].to_owned()).collect();
@@ -101,7 +81,7 @@ fn scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Labels and values that are hard to draw.
-fn hard_scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn hard_scatters(folder: &Path) -> Outcome {
     let (mut x, y, class) = blobs(60, 4);
     x.iter_mut().for_each(|v| *v *= 1e-7);
     x[3] = f64::NAN;
@@ -132,7 +112,7 @@ fn hard_scatters(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn scree_plots(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn scree_plots(folder: &Path) -> Outcome {
     for n in [1_usize, 8, 30, 200, 500] {
         let eigenvalues: Vec<f64> = (1..=n).map(|k| 21.7 / (k as f64).powf(1.3)).collect();
         let total = eigenvalues.iter().sum::<f64>() / 0.93;
@@ -169,7 +149,7 @@ fn scree_plots(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// A spectrum of `strong` components over noise, and what the rules make of it.
-fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn choices(folder: &Path) -> Outcome {
     for (name, n, strong, noise) in [
         ("few", 4, 2, 0.1),
         ("ten", 10, 3, 0.2),
@@ -225,7 +205,7 @@ fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Values without a logarithm, a long name, an answer beyond the data, and nothing at all.
-fn odd_choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn odd_choices(folder: &Path) -> Outcome {
     let odd = Choice {
         eigenvalues: &[3.0, f64::NAN, 1e-3, 1e-17, 0.0, -1e-18],
         threshold: Some(-1.0),
@@ -260,7 +240,7 @@ fn white_columns(n: usize, p: usize) -> Vec<Vec<f64>> {
 }
 
 /// Correlated columns before and after whitening.
-fn whitenings(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn whitenings(folder: &Path) -> Outcome {
     for (n, p, scale, ratio) in [(150, 2, 1.0, -0.9_f64), (1000, 8, 1e-3, -0.9), (20_000, 64, 40.0, 0.9)] {
         let white = white_columns(n, p);
         let factor = |i: usize, j: usize| -> f64 {
@@ -315,7 +295,7 @@ fn strip(n: usize, k: usize) -> (Vec<f64>, Vec<f64>, Vec<(u32, u32)>) {
 }
 
 /// Neighbourhood graphs over an embedding: by class and by value, very many edges, and odd ones.
-fn graphs(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn graphs(folder: &Path) -> Outcome {
     let (x, y, edges) = strip(300, 3);
     let base = GraphPicture {
         xy: (&x, &y),
@@ -354,7 +334,7 @@ fn graphs(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Numbers of neighbours: a usual sweep, a long one, one k, and nothing known.
-fn doctors(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn doctors(folder: &Path) -> Outcome {
     let known = |values: &[f64]| values.iter().map(|v| (*v >= 0.0).then_some(*v)).collect::<Vec<_>>();
     let input = DoctorPicture {
         neighbors: &[4, 5, 7, 10, 14, 20, 28, 40],
@@ -404,7 +384,7 @@ fn doctors(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Three clusters of 30 points, k(x, x′) = exp(−‖x − x′‖²/0.1), the first eight components over the plane.
-fn contours(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn contours(folder: &Path) -> Outcome {
     let mut random = Random(1);
     let (mut px, mut py, mut classes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, cx, cy) in [("first", -0.5, -0.2), ("second", 0.0, 0.6), ("third", 0.5, 0.0)] {

@@ -1,44 +1,24 @@
 //! Writes the pictures of pre-images and of the choice of a kernel as PNG and SVG into a folder:
 //! `cargo run --example gallery_kernel -p eigenlift-plot -- FOLDER`.
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::path::Path;
 
 use eigenlift_plot::{
-    ChoiceCurve, FORMATS, Figure, KernelChoicePicture, PreimageRow, PreimageScatter, Preimages,
-    SensitivityPicture, kernel_choice, preimage_scatter, preimages, sensitivity,
+    ChoiceCurve, KernelChoicePicture, PreimageRow, PreimageScatter, Preimages, SensitivityPicture,
+    kernel_choice, preimage_scatter, preimages, sensitivity,
 };
+use support::{Outcome, Random, folder, write};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("pass the folder for the pictures")?);
-    std::fs::create_dir_all(&folder)?;
+fn main() -> Outcome {
+    let folder = folder()?;
     images(&folder)?;
     odd_images(&folder)?;
     moves(&folder)?;
     choices(&folder)?;
     odd_choices(&folder)?;
     sensitivities(&folder)
-}
-
-fn write(folder: &Path, name: &str, figure: &Figure) -> Result<(), Box<dyn Error>> {
-    for format in FORMATS {
-        std::fs::write(folder.join(name).with_extension(format), figure.encode(format)?)?;
-    }
-    Ok(())
-}
-
-/// Small repeatable random numbers.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
 }
 
 /// A ring, a bar or a cross in an image of side × side, values from 0 to 16.
@@ -65,7 +45,7 @@ fn stages(n: usize, side: usize) -> [Vec<Vec<f64>>; 4] {
     [clean, noisy, pca, denoised]
 }
 
-fn images(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn images(folder: &Path) -> Outcome {
     let labels = ["original", "noisy", "denoised by PCA", "denoised"];
     for (n, side) in [(1, 8), (3, 8), (8, 8), (10, 28), (40, 28), (16, 64)] {
         let stages = stages(n, side);
@@ -94,7 +74,7 @@ fn images(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Oblong images, pixels that are not finite, labels and captions that are too long, and nothing.
-fn odd_images(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn odd_images(folder: &Path) -> Outcome {
     let mut random = Random(9);
     let series: Vec<Vec<f64>> = (0..6)
         .map(|i| (0..200).map(|k| (0.1 * f64::from(k * (i + 1))).sin() + 0.1 * random.normal()).collect())
@@ -125,7 +105,7 @@ fn odd_images(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Points around a circle and their places on it.
-fn moves(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn moves(folder: &Path) -> Outcome {
     for n in [40, 400, 20_000] {
         let mut random = Random(4);
         let angles: Vec<f64> = (0..n).map(|_| std::f64::consts::TAU * random.uniform()).collect();
@@ -194,7 +174,7 @@ fn best(curves: &[Errors]) -> ((usize, usize), Vec<(usize, usize)>) {
     (best.0, all.iter().filter(|at| at.1 <= best.1 + best.2 && at.0 != best.0).map(|at| at.0).collect())
 }
 
-fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn choices(folder: &Path) -> Outcome {
     for (n_bandwidths, n_k) in [(1, 9), (2, 5), (6, 9), (10, 9), (24, 17)] {
         let errors = errors(n_bandwidths, n_k);
         let labels: Vec<String> = errors.iter().map(|(gamma, _)| format!("γ = {gamma:.3}")).collect();
@@ -220,7 +200,7 @@ fn choices(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// A score, values without a logarithm, no label, and nothing.
-fn odd_choices(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn odd_choices(folder: &Path) -> Outcome {
     let errors = errors(5, 7);
     let scores: Vec<Errors> = errors
         .iter()
@@ -256,7 +236,7 @@ fn odd_choices(folder: &Path) -> Result<(), Box<dyn Error>> {
     write(folder, "kernel-choice-empty", &kernel_choice(&empty)?)
 }
 
-fn sensitivities(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn sensitivities(folder: &Path) -> Outcome {
     for n in [1_usize, 7, 33] {
         let bandwidths: Vec<f64> =
             (0..n).map(|k| 10.0_f64.powf(-3.0 + 5.0 * (k as f64 + 0.5) / n as f64)).collect();

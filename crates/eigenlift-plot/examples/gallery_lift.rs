@@ -1,47 +1,25 @@
 //! Writes density, Gram matrices, curves, selection paths, rows of contours and bounds as PNG and SVG into a folder:
 //! `cargo run --example gallery_lift -p eigenlift-plot -- FOLDER`.
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::path::Path;
 use std::time::Instant;
 
 use eigenlift_plot::{
-    Color, ContourPanels, Curve, Curves, FORMATS, Figure, GramPicture, Panel, PathPicture, PathStep, Scatter,
-    Scree, contour_rows, curves, gram_picture, scatter, scree, selection_path,
+    Color, ContourPanels, Curve, Curves, GramPicture, Panel, PathPicture, PathStep, Scatter, Scree,
+    contour_rows, curves, gram_picture, scatter, scree, selection_path,
 };
-
-type Outcome = Result<(), Box<dyn Error>>;
+use support::{Outcome, Random, folder, write};
 
 fn main() -> Outcome {
-    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("pass the folder for the pictures")?);
-    std::fs::create_dir_all(&folder)?;
+    let folder = folder()?;
     densities(&folder)?;
     grams(&folder)?;
     curved(&folder)?;
     paths(&folder)?;
     rows(&folder)?;
     certificates(&folder)
-}
-
-fn write(folder: &Path, name: &str, figure: &Figure) -> Outcome {
-    for format in FORMATS {
-        std::fs::write(folder.join(name).with_extension(format), figure.encode(format)?)?;
-    }
-    Ok(())
-}
-
-/// Small repeatable random numbers.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
 }
 
 /// Points around centres on a spiral, the later ones wider.

@@ -19,6 +19,7 @@ use eigenlift::kernel::KernelSpec;
 use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Labels, Scorer};
 use eigenlift::progress::Watch;
 use eigenlift_io::Target;
+use eigenlift_plot::Block;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,18 +83,9 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
     let mut text = vec![curve::text(choice)];
     text.extend(studies.text());
     if let Some(path) = &args.report {
-        let mut figures = vec![report::figure(PlotKind::Choice, &curve::figure(choice, "")?)];
-        if let Some(report) = &studies.sensitivity {
-            figures.push(report::figure(PlotKind::Sensitivity, &sensitivity_figure(report, "")?));
-        }
-        Told {
-            title: title("Bandwidth and components", &args.input.data),
-            data: &account,
-            warnings: warnings.clone(),
-            texts: text.clone(),
-            figures,
-        }
-        .save(path, &mut files)?;
+        let figures = figures(choice, &studies)?;
+        let (title, texts) = (title("Bandwidth and components", &args.input.data), text.clone());
+        Told { title, data: &account, warnings: warnings.clone(), texts, figures }.save(path, &mut files)?;
     }
     if args.speech.json {
         return outputs::print_json(&ChooseAccount {
@@ -113,6 +105,15 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
     outputs::print(&text.join("\n\n"))?;
     account::say_files(&files, words);
     Ok(())
+}
+
+/// Pictures of what was found, for a report.
+fn figures(choice: &KernelChoice, studies: &Studies) -> Result<Vec<Block>, Failure> {
+    let mut figures = vec![report::figure(PlotKind::Choice, &curve::figure(choice, "")?)];
+    if let Some(report) = &studies.sensitivity {
+        figures.push(report::figure(PlotKind::Sensitivity, &sensitivity_figure(report, "")?));
+    }
+    Ok(figures)
 }
 
 /// What can be refused before the table is read.

@@ -10,6 +10,7 @@ use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
 use crate::choose;
 use crate::exit::Failure;
 use crate::input::{DataAccount, column_places};
+use crate::kernel::refuse_large;
 use crate::plan::samples_bytes;
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
@@ -212,6 +213,9 @@ impl Method for KernelPcaSettings<'_> {
         check_plots(self.name(), plots, &PLOTS)?;
         self.check_choice(plots)?;
         self.earlier.as_ref().map_or(Ok(()), |earlier| earlier.check(data))?;
+        if plots.contains(&PlotKind::Gram) {
+            refuse_large(data.rows, self.args.machine.memory)?;
+        }
         let over_plane = plots.iter().find(|kind| PLANAR.contains(kind));
         if let Some(kind) = over_plane.filter(|_| data.columns != 2 || self.args.kernel.is_precomputed()) {
             return Err(Failure::usage(

@@ -1,24 +1,13 @@
 //! How text and numbers stand in the page.
 
+use crate::svg;
 use crate::web::base64;
 use sha2::{Digest, Sha256};
 
 /// Text that is safe between tags and in quoted attributes. Characters that HTML does not know are left out.
 pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
+    let known: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
+    svg::escaped(&known)
 }
 
 /// How a content security policy names a script or a style.
