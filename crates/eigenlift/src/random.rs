@@ -47,6 +47,14 @@ pub(crate) enum Purpose {
     Forest = 61,
     /// Vertices from which paths are counted for the flow over edges.
     FlowSources = 62,
+    /// Orders of rows for the significance of canonical correlations.
+    Permutations = 100,
+    /// Rows that are permuted.
+    PermutedRows = 101,
+    /// First centres of kernel k-means.
+    ClusterStarts = 120,
+    /// Rows that kernel k-means starts on.
+    StartRows = 121,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

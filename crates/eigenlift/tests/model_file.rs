@@ -268,6 +268,8 @@ fn a_header_is_read_without_the_arrays() {
         "intervals",
         "mean",
         "mean_square",
+        "novelty.moments",
+        "novelty.quantiles",
         "offset",
         "residuals",
         "rounding",

@@ -17,6 +17,7 @@ pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
 pub use smallest::{Smallest, SmallestOptions, SmallestRoute, smallest};
+pub(crate) use spectrum::column_signs;
 pub(crate) use spectrum::{Convergence, descending};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};
 

@@ -96,9 +96,19 @@ impl Convergence {
 /// Turns each column so that its entry of largest magnitude is positive. Among magnitudes that are equal up to 1e-8 the
 /// first decides.
 pub fn fix_signs(vectors: &mut Matrix<f64>) {
+    let signs = column_signs(vectors);
+    if signs.iter().any(|sign| *sign < 0.0) {
+        for row in vectors.as_mut_slice().chunks_exact_mut(signs.len()) {
+            row.iter_mut().zip(&signs).for_each(|(x, sign)| *x *= sign);
+        }
+    }
+}
+
+/// What [`fix_signs`] multiplies each column by.
+pub(crate) fn column_signs(vectors: &Matrix<f64>) -> Vec<f64> {
     let k = vectors.n_cols();
     if k == 0 {
-        return;
+        return Vec::new();
     }
     // Row by row, as the numbers lie in memory.
     let mut largest = vec![0.0f64; k];
@@ -116,11 +126,7 @@ pub fn fix_signs(vectors: &mut Matrix<f64>) {
             break;
         }
     }
-    if signs.iter().any(|sign| *sign < 0.0) {
-        for row in vectors.as_mut_slice().chunks_exact_mut(k) {
-            row.iter_mut().zip(&signs).for_each(|(x, sign)| *x *= sign);
-        }
-    }
+    signs
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Models of any method, as a file holds them.
 
+use super::kernelised::{cca, clusters, discriminant};
 use super::manifold::{FittedManifold, ManifoldKind, saved as manifold_saved};
 use super::pca::saved::{self as pca_saved, PCA, WHITEN};
 use super::saved::KERNEL_PCA;
-use super::{FittedKernelPca, FittedPca, FittedWhitening};
+use super::{
+    FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, FittedKernelPca, FittedPca,
+    FittedWhitening,
+};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -37,7 +41,13 @@ pub trait Fitted: Send + Sync {
     ///
     /// # Errors
     /// When the method has no way back, or scores do not fit.
-    fn invert_on(&self, engine: &dyn Engine, scores: &Matrix<f64>, watch: &Watch) -> Result<Matrix<f64>>;
+    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>, _: &Watch) -> Result<Matrix<f64>> {
+        Err(Error::model(
+            format!("a model of the method {}", self.method()),
+            "the way back from scores to rows is known for kpca, pca and whiten",
+            "Use a model of one of these methods",
+        ))
+    }
     /// Rows projected, then back, on this engine.
     ///
     /// # Errors
@@ -45,16 +55,21 @@ pub trait Fitted: Send + Sync {
     fn denoise_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
         self.invert_on(engine, &self.project_on(engine, x, watch)?, watch)
     }
-    /// The part in which each row is placed, when the model has several whose scores do not compare.
+    /// What [`Fitted::labels_on`] tells of a row: `component`, `cluster` or `class`.
+    fn label_name(&self) -> Option<&'static str> {
+        None
+    }
+    /// A label for each row, counted from 0, where the model has such: the part in which it is placed when there are several whose scores do
+    /// not compare, its cluster, its predicted class.
     ///
     /// # Errors
     /// As [`Fitted::project_on`].
     fn labels_on(&self, _: &dyn Engine, _: AnyPoints<'_>, _: &Watch) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
-    /// Whether [`Fitted::labels_on`] tells something.
-    fn has_labels(&self) -> bool {
-        false
+    /// A label in words: counted from 1, or the name of a class.
+    fn label_words(&self, label: u32) -> String {
+        (u64::from(label) + 1).to_string()
     }
     /// Scores of rows.
     ///
@@ -211,16 +226,12 @@ impl Fitted for FittedManifold {
         self.transform_on(engine, x, watch)
     }
 
-    fn invert_on(&self, _: &dyn Engine, _: &Matrix<f64>, _: &Watch) -> Result<Matrix<f64>> {
-        Err(no_way_back(self.kind().name()))
+    fn label_name(&self) -> Option<&'static str> {
+        (self.parts().len() > 1).then_some("component")
     }
 
     fn labels_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Option<Vec<u32>>> {
-        self.part_of(engine, x, watch).map(|labels| self.has_labels().then_some(labels))
-    }
-
-    fn has_labels(&self) -> bool {
-        self.parts().len() > 1
+        self.part_of(engine, x, watch).map(|parts| self.label_name().map(|_| parts))
     }
 
     fn write(&self, path: &Path) -> Result<()> {
@@ -232,25 +243,25 @@ impl Fitted for FittedManifold {
     }
 }
 
-fn no_way_back(method: &str) -> Error {
-    Error::model(
-        format!("a model of the method {method}"),
-        "the way back from scores to rows is known for kpca, pca and whiten",
-        "Use a model of one of these methods",
-    )
-}
-
 fn build(file: &mut ModelReader<'_>) -> Result<AnyModel> {
     match file.header().method.as_str() {
         PCA => pca_saved::build(file).map(AnyModel::Pca),
         WHITEN => pca_saved::build_whitening(file).map(|model| AnyModel::Whitening(Box::new(model))),
         KERNEL_PCA => FittedKernelPca::from_reader(file).map(AnyModel::KernelPca),
+        cca::KERNEL_CCA => cca::saved::build(file).map(|model| AnyModel::KernelCca(Box::new(model))),
+        discriminant::KERNEL_DISCRIMINANT => {
+            discriminant::saved::build(file).map(|model| AnyModel::KernelDiscriminant(Box::new(model)))
+        }
+        clusters::KERNEL_K_MEANS => {
+            clusters::saved::build(file).map(|model| AnyModel::KernelKMeans(Box::new(model)))
+        }
         other if ManifoldKind::ALL.iter().any(|kind| kind.name() == other) => {
             manifold_saved::build(file).map(|model| AnyModel::Manifold(Box::new(model)))
         }
         other => {
             let mut known = vec![KERNEL_PCA, PCA, WHITEN];
             known.extend(ManifoldKind::ALL.map(ManifoldKind::name));
+            known.extend([cca::KERNEL_CCA, discriminant::KERNEL_DISCRIMINANT, clusters::KERNEL_K_MEANS]);
             Err(Error::model(
                 format!("a model of the method {}", shown(other)),
                 format!("this version knows {}", known.join(", ")),
@@ -271,6 +282,12 @@ pub enum AnyModel {
     Whitening(Box<FittedWhitening>),
     /// `isomap`, `mds`, `laplacian`, `diffusion` and `lle`.
     Manifold(Box<FittedManifold>),
+    /// `kcca`.
+    KernelCca(Box<FittedKernelCca>),
+    /// `kda`.
+    KernelDiscriminant(Box<FittedKernelDiscriminant>),
+    /// `kkmeans`.
+    KernelKMeans(Box<FittedKernelKMeans>),
 }
 
 impl AnyModel {
@@ -292,6 +309,9 @@ impl AnyModel {
             Self::Pca(model) => model.with_file(None, then),
             Self::Whitening(model) => model.pca().with_file(Some(model), then),
             Self::Manifold(model) => model.with_file(then),
+            Self::KernelCca(model) => model.with_file(then),
+            Self::KernelDiscriminant(model) => model.with_file(then),
+            Self::KernelKMeans(model) => model.with_file(then),
         }
     }
 
@@ -310,6 +330,9 @@ impl AnyModel {
             Self::Pca(model) => model,
             Self::Whitening(model) => &**model,
             Self::Manifold(model) => &**model,
+            Self::KernelCca(model) => &**model,
+            Self::KernelDiscriminant(model) => &**model,
+            Self::KernelKMeans(model) => &**model,
         }
     }
 
@@ -320,6 +343,9 @@ impl AnyModel {
             Self::Pca(model) => Self::Pca(model.with_engine(engine)),
             Self::Whitening(model) => Self::Whitening(Box::new(model.with_engine(engine))),
             Self::Manifold(model) => Self::Manifold(Box::new(model.with_engine(engine))),
+            Self::KernelCca(model) => Self::KernelCca(Box::new(model.with_engine(engine))),
+            Self::KernelDiscriminant(model) => Self::KernelDiscriminant(Box::new(model.with_engine(engine))),
+            Self::KernelKMeans(model) => Self::KernelKMeans(Box::new(model.with_engine(engine))),
         }
     }
 }

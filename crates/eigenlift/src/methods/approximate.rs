@@ -1,5 +1,6 @@
 //! Fits through features: exact ones, landmarks, or random ones, with rows in memory or from a source.
 
+use super::novelty::{FitRows, measure_fit};
 use super::primal::{Accumulated, Axes, Features, accumulate, axes};
 use super::stream::KernelPcaStream;
 use super::{FittedKernelPca, KernelPca};
@@ -52,10 +53,26 @@ pub(super) fn fit(
 ) -> Result<FittedKernelPca> {
     let mut model = fit_rows(settings, rows, similarity, plan, engine)?;
     if let Some(x) = rows.memory {
-        let scores = model.projection.project(&*model.engine, x.points(), &settings.watch)?;
-        model.scores = Some(scores);
+        let (scores, fit_rows) = of_rows_in_memory(&model, x, settings)?;
+        (model.scores, model.fit_rows) = (Some(scores), fit_rows);
     }
     Ok(model)
+}
+
+/// Scores of the rows of the fit, and how far they lie from their mean.
+fn of_rows_in_memory(
+    model: &FittedKernelPca,
+    x: &AnySamples,
+    settings: &KernelPca,
+) -> Result<(Matrix<f64>, FitRows)> {
+    let on = (&*model.engine, &settings.watch);
+    match &model.mean {
+        None => Ok((model.projection.project(on.0, x.points(), on.1)?, FitRows::Unknown)),
+        Some(mean) => {
+            let (scores, squares) = measure_fit(&model.projection, mean, x.points(), on)?;
+            Ok((scores, FitRows::Squares(squares)))
+        }
+    }
 }
 
 fn fit_rows(
@@ -110,6 +127,46 @@ fn fit_rows(
         engine.run(&mut || model = finish(settings, plan.clone(), &work, engine.clone()));
         return model;
     }
+}
+
+/// Features as planned for methods that go by moments alone, the error of random ones on sampled pairs, from rows in memory.
+pub(super) fn choose_features(
+    settings: &KernelPca,
+    x: &AnySamples,
+    similarity: &Similarity,
+    plan: &Plan,
+    engine: &dyn Engine,
+) -> Result<(Features, Option<SampledError>)> {
+    let low_rank = settings.low_rank_or_default(plan.rank);
+    let by_share = matches!(low_rank.rank, Rank::UntilShare(_)) && plan.route == Route::LowRank;
+    match plan.approximation {
+        Some(Approximation::Growing) => {
+            return Err(Error::setting(
+                "landmarks that grow",
+                "they belong to kernel PCA of rows that come in pieces",
+                "Use pivoted landmarks",
+            ));
+        }
+        Some(other) if by_share && other != Approximation::Pivoted => {
+            return Err(Error::setting(
+                format!("a number of landmarks or features that is to be found, for {other}"),
+                "this method finds it for pivoted landmarks",
+                "Give the number, or use pivoted landmarks",
+            ));
+        }
+        _ => {}
+    }
+    let chooser = Chooser { settings, similarity, plan, engine, low_rank: &low_rank, ambition: SAMPLE_SHARE };
+    let mut source = RowsInMemory::new(x.points());
+    let sample = chooser.sample(&mut Rows { source: &mut source, memory: Some(x) })?;
+    let mut chosen = Err(Error::Cancelled);
+    engine.run(&mut || {
+        chosen = chooser.choose(&sample, plan.rank).and_then(|(features, _)| {
+            let error = features.sampled_error(&sample, plan.seed)?;
+            Ok((features, error))
+        });
+    });
+    chosen
 }
 
 /// Landmarks grow while the rows are read.
@@ -417,6 +474,7 @@ pub(super) fn finish(
         column_names: settings.column_names.clone(),
         choice: None,
         scores: None,
+        fit_rows: FitRows::Unknown,
         engine,
     })
 }

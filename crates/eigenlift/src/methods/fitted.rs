@@ -1,6 +1,7 @@
 //! A fitted kernel PCA.
 
 use super::kernel_choice::KernelChoice;
+use super::novelty::FitRows;
 use crate::data::AnyPoints;
 use crate::eigen::{Certificate, SolveStats};
 use crate::engine::Engine;
@@ -28,6 +29,8 @@ pub struct FittedKernelPca {
     pub(super) choice: Option<Box<KernelChoice>>,
     /// Scores of the samples, when the coefficients do not give them.
     pub(super) scores: Option<Matrix<f64>>,
+    /// How far the samples lie from the mean and off the components.
+    pub(super) fit_rows: FitRows,
     pub(super) engine: Arc<dyn Engine>,
 }
 
@@ -124,6 +127,7 @@ impl FittedKernelPca {
         self.eigenvalues.truncate(k);
         self.certificate.keep(k);
         self.scores = self.scores.map(|scores| scores.view().first_columns(k).to_matrix());
+        self.fit_rows = self.fit_rows.of_fewer_components();
         self
     }
 

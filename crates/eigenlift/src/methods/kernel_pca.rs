@@ -3,6 +3,7 @@
 use super::FittedKernelPca;
 use super::approximate;
 use super::dual::{self, DualProblem, DualSolution};
+use super::novelty::FitRows;
 use super::schedule::{self, Accuracy, Request};
 use crate::data::{AnyPoints, AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
@@ -325,6 +326,7 @@ impl KernelPca {
             .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
             .collect();
         let x_rows = x.n_rows();
+        let fit_rows = FitRows::of_samples(&similarity, &x, &solution.row_means);
         let lift = match similarity {
             Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
             Similarity::Precomputed => Lift::Precomputed { n_samples: x.n_rows() },
@@ -343,6 +345,7 @@ impl KernelPca {
             column_names: self.column_names.clone(),
             choice: None,
             scores: None,
+            fit_rows,
             engine,
         })
     }
@@ -434,21 +437,26 @@ impl KernelPca {
 
     fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
         self.check_numbers()?;
-        self.check_shape(x.n_rows(), x.n_cols())?;
-        x.points().check()?;
-        let similarity = match &self.kernel {
-            AskedKernel::Spec(spec) if spec.is_precomputed() => {
-                super::mercer::check_gram_matrix(x)?;
-                Similarity::Precomputed
-            }
-            _ => Similarity::Kernel(self.kernel_for(x.points())?),
-        };
+        let similarity = self.similarity_of(x)?;
         let request = self.request(&similarity, (x.n_rows(), x.n_cols()), x.precision(), true);
         let plan = schedule::plan(&request, engine)?;
         Ok((similarity, plan))
     }
 
-    fn request<'a>(
+    /// The kernel for samples in memory, which are checked.
+    pub(super) fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
+        self.check_shape(x.n_rows(), x.n_cols())?;
+        x.points().check()?;
+        match &self.kernel {
+            AskedKernel::Spec(spec) if spec.is_precomputed() => {
+                super::mercer::check_gram_matrix(x)?;
+                Ok(Similarity::Precomputed)
+            }
+            _ => self.kernel_for(x.points()).map(Similarity::Kernel),
+        }
+    }
+
+    pub(super) fn request<'a>(
         &'a self,
         similarity: &'a Similarity,
         (n_samples, n_features): (usize, usize),

@@ -11,8 +11,10 @@ mod fitted;
 pub mod kernel_choice;
 mod kernel_pca;
 pub mod kernel_study;
+pub mod kernelised;
 pub mod manifold;
 mod mercer;
+pub mod novelty;
 pub mod pca;
 mod preimages;
 mod primal;
@@ -26,7 +28,12 @@ pub use any::{AnyModel, Fitted};
 pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;
 pub use kernel_pca::KernelPca;
+pub use kernelised::{
+    FactorPlan, Factoring, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca,
+    KernelDiscriminant, KernelKMeans, Regularization, RegularizationCurve,
+};
 pub use manifold::{ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};
 pub use mercer::{MercerReport, Verdict, mercer_check};
+pub use novelty::{Baseline, Contributions, Judgement, LimitRule, Limits, Novelty, Reference, Statistic};
 pub use pca::{FittedPca, FittedWhitening, Pca, PcaStream, Whitening, WhiteningMethod};
 pub use stream::KernelPcaStream;

@@ -2,8 +2,7 @@
 
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::eigen::{
-    Certificate, Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, Whole, fix_signs,
-    rank_threshold,
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, Whole, rank_threshold,
 };
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -154,17 +153,28 @@ impl Features {
                 Against::Rows { .. } => {
                     map.over_landmarks(&Matrix::from_fn(mean.len(), 1, |i, _| mean[i])).into_vec()
                 }
-                // A model of a Gram matrix has no way back to rows.
-                Against::Columns { n_samples, .. } => vec![0.0; *n_samples],
+                Against::Columns { chosen, n_samples } => {
+                    let over = map.over_landmarks(&Matrix::from_fn(mean.len(), 1, |i, _| mean[i]));
+                    let mut all = vec![0.0; *n_samples];
+                    chosen.iter().zip(over.as_slice()).for_each(|(at, value)| all[*at] = *value);
+                    all
+                }
             },
             Self::Map(..) => mean.to_vec(),
         };
         FeatureMean { coefficients: Some(over), square: dot(mean, mean) }
     }
 
-    /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift, signs fixed on the coefficients.
+    /// As [`Features::affine`], signs fixed on the coefficients.
     fn projection(&self, axes: &Matrix<f64>, mean: &[f64]) -> Projection {
-        let (lift, mut coefficients) = match self {
+        let mut projection = self.affine(axes, mean);
+        projection.turn(&projection.signs());
+        projection
+    }
+
+    /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
+    pub(crate) fn affine(&self, axes: &Matrix<f64>, mean: &[f64]) -> Projection {
+        let (lift, coefficients) = match self {
             Self::Landmarks(map) => {
                 let over_landmarks = map.over_landmarks(axes);
                 match map.against() {
@@ -185,13 +195,7 @@ impl Features {
                 (Lift::Features { kernel: kernel.clone(), map: map.clone() }, axes.clone())
             }
         };
-        let before = coefficients.clone();
-        fix_signs(&mut coefficients);
-        let turned = |j: usize| (0..before.n_rows()).any(|i| before[(i, j)] != coefficients[(i, j)]);
-        let offset = (0..axes.n_cols()).map(|j| {
-            let along: f64 = mean.iter().enumerate().map(|(i, m)| m * axes[(i, j)]).sum();
-            if turned(j) { -along } else { along }
-        });
+        let offset = (0..axes.n_cols()).map(|j| mean.iter().enumerate().map(|(i, m)| m * axes[(i, j)]).sum());
         Projection { offset: offset.collect(), lift, coefficients }
     }
 }
@@ -258,7 +262,7 @@ pub(crate) fn accumulate(
 }
 
 /// Rows in messages are counted from the start of the piece; this says where it starts.
-fn counted_from(error: Error, first_row: usize) -> Error {
+pub(crate) fn counted_from(error: Error, first_row: usize) -> Error {
     match error {
         Error::Data { found, required, action } if first_row > 0 => {
             Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }

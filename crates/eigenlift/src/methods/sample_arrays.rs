@@ -1,7 +1,9 @@
 //! Samples as arrays of a model file.
 
-use crate::data::{AnySamples, Points};
-use crate::model::{Array, Numbers};
+use crate::data::{AnySamples, Csr, Points, Samples};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::model::{Array, ModelReader, Number, Numbers};
 use crate::real::Real;
 use std::borrow::Cow;
 
@@ -40,4 +42,50 @@ fn arrays<'a, T: Real>(
             ]
         }
     }
+}
+
+/// The samples that [`sample_arrays`] wrote, checked; names of the arrays that were read are added to `expected`.
+pub(super) fn read_samples(
+    file: &mut ModelReader<'_>,
+    prefix: &str,
+    shape: (usize, usize),
+    precision: &str,
+    expected: &mut Vec<String>,
+) -> Result<AnySamples> {
+    let samples: AnySamples = match precision {
+        "f32" => read_in::<f32>(file, prefix, shape, expected)?.into(),
+        _ => read_in::<f64>(file, prefix, shape, expected)?.into(),
+    };
+    samples.points().check().map_err(|why| {
+        Error::model(
+            format!("samples that cannot be used ({why})"),
+            "they must be those of a fit",
+            "Save the model again with eigenlift",
+        )
+    })?;
+    Ok(samples)
+}
+
+fn read_in<T: Real + Number>(
+    file: &mut ModelReader<'_>,
+    prefix: &str,
+    (n, d): (usize, usize),
+    expected: &mut Vec<String>,
+) -> Result<Samples<T>> {
+    let name = |what: &str| format!("{prefix}{what}");
+    let dense = name("samples");
+    if file.header().arrays.iter().any(|array| array.name == dense) {
+        expected.push(dense.clone());
+        if let Some(buffer) = file.shared::<T>(&dense, &[n, d])? {
+            return Samples::shared(buffer, n, d);
+        }
+        return Ok(Matrix::from_vec(file.numbers::<T>(&dense, &[n, d])?, n, d)?.into());
+    }
+    let entries = file.length(&name("samples.values"))?;
+    let offsets: Vec<u64> = file.numbers(&name("samples.offsets"), &[n.saturating_add(1)])?;
+    let offsets = offsets.into_iter().map(|at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
+    let columns = file.numbers(&name("samples.columns"), &[entries])?;
+    let values = file.numbers(&name("samples.values"), &[entries])?;
+    expected.extend(["samples.offsets", "samples.columns", "samples.values"].map(name));
+    Ok(Csr::new(offsets, columns, values, d)?.into())
 }

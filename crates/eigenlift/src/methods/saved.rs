@@ -1,6 +1,7 @@
 //! Kernel PCA as a model file: which arrays it has and what they must satisfy.
 
 use super::FittedKernelPca;
+use super::novelty::{NOVELTY_MOMENTS, NOVELTY_QUANTILES, read_fit_rows};
 use super::sample_arrays::sample_arrays;
 use crate::data::{AnySamples, Csr, Samples};
 use crate::eigen::{Bounds, Certificate, Indefinite, Interval, SolveStats};
@@ -39,9 +40,21 @@ const CENTERED_TRACE: &str = "centered_trace";
 const ROUNDING: &str = "rounding";
 const MEAN: &str = "mean";
 const MEAN_SQUARE: &str = "mean_square";
-/// Arrays that models of every route have; those of earlier versions have no mean.
-const ALWAYS: [&str; 9] =
-    [CENTERED_TRACE, COEFFICIENTS, EIGENVALUES, INTERVALS, MEAN, MEAN_SQUARE, OFFSET, RESIDUALS, ROUNDING];
+/// Arrays that models of every route have; those of earlier versions have no mean, and only fits of rows in memory say how unusual
+/// these are.
+const ALWAYS: [&str; 11] = [
+    CENTERED_TRACE,
+    COEFFICIENTS,
+    EIGENVALUES,
+    INTERVALS,
+    MEAN,
+    MEAN_SQUARE,
+    NOVELTY_MOMENTS,
+    NOVELTY_QUANTILES,
+    OFFSET,
+    RESIDUALS,
+    ROUNDING,
+];
 
 /// What the header says of a kernel PCA.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -187,6 +200,7 @@ impl FittedKernelPca {
             arrays.push(Array::f64(MEAN, &[over.len()], over));
             arrays.push(Array::f64(MEAN_SQUARE, &[1], std::slice::from_ref(square)));
         }
+        arrays.extend(self.novelty_arrays());
         arrays
     }
 }
@@ -207,6 +221,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     let centered_trace = read_scalar(file, CENTERED_TRACE, record.centered_trace)?;
     let certificate = read_certificate(file, &header, &record)?;
     let mean = read_mean(file, &header, &record)?;
+    let fit_rows = read_fit_rows(file, &header)?;
     let Record { plan, stats, .. } = record;
     let Header { warnings, column_names, .. } = header;
     Ok(FittedKernelPca {
@@ -221,6 +236,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         mean,
         choice: None,
         scores: None,
+        fit_rows,
         engine: Arc::new(Cpu::at_first_use()),
     })
 }

@@ -115,6 +115,11 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     }
 }
 
+/// A plan for features that serve other methods than kernel PCA.
+pub(crate) fn plan_factor(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
+    features::factor(request, engine)
+}
+
 /// Samples that are not in memory: by landmarks, or not at all.
 fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Result<Plan> {
     if exact_only {

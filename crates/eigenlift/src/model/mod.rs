@@ -14,11 +14,12 @@ pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Route, Solver};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
+use crate::eigen::column_signs;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::Neighbors;
 use crate::kernel::Kernel;
-use crate::linalg::{Onto, combine, shift_columns};
+use crate::linalg::{Onto, combine, scale_columns, shift_columns};
 use crate::low_rank::FeatureMap;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
@@ -91,6 +92,17 @@ pub struct Projection {
 }
 
 impl Projection {
+    /// What components are to be multiplied by so that the coefficient of largest magnitude is positive.
+    pub(crate) fn signs(&self) -> Vec<f64> {
+        column_signs(&self.coefficients)
+    }
+
+    /// Multiplies components by signs.
+    pub(crate) fn turn(&mut self, signs: &[f64]) {
+        scale_columns(self.coefficients.view_mut(), signs);
+        self.offset.iter_mut().zip(signs).for_each(|(c, sign)| *c *= sign);
+    }
+
     /// Scores of new rows.
     ///
     /// Cost: n_new · n · (2d + 2k) flops and the profile; memory a tile for each thread and the result.

@@ -2,17 +2,16 @@
 
 use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part};
 use super::plan::ManifoldPlan;
-use crate::data::{AnySamples, Csr, Samples};
+use crate::data::AnySamples;
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::{Metric, NeighborSearch, Reach, Space};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
-use crate::methods::sample_arrays::sample_arrays;
+use crate::methods::sample_arrays::{read_samples, sample_arrays};
 use crate::model::{
     Array, Header, Lift, ManifoldLift, ModelReader, NeighborWeights, Number, Numbers, Projection, save, write,
 };
-use crate::real::Real;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -443,29 +442,8 @@ impl PartReader<'_, '_> {
     }
 
     fn samples(&mut self, n: usize) -> Result<AnySamples> {
-        let samples: AnySamples = match &*self.header.precision {
-            "f32" => self.samples_in::<f32>(n)?.into(),
-            _ => self.samples_in::<f64>(n)?.into(),
-        };
-        samples.points().check().map_err(unusable)?;
-        Ok(samples)
-    }
-
-    fn samples_in<T: Real + Number>(&mut self, n: usize) -> Result<Samples<T>> {
-        let d = self.header.n_features;
-        let dense = name(self.number, "samples");
-        if self.header.arrays.iter().any(|array| array.name == dense) {
-            self.expected.push(dense.clone());
-            if let Some(buffer) = self.file.shared::<T>(&dense, &[n, d])? {
-                return Samples::shared(buffer, n, d);
-            }
-            return Ok(Matrix::from_vec(self.file.numbers::<T>(&dense, &[n, d])?, n, d)?.into());
-        }
-        let entries = self.file.length(&name(self.number, "samples.values"))?;
-        let offsets: Vec<u64> = self.numbers("samples.offsets", &[n.saturating_add(1)])?;
-        let offsets = offsets.into_iter().map(|at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
-        let columns = self.numbers("samples.columns", &[entries])?;
-        let values = self.numbers("samples.values", &[entries])?;
-        Ok(Csr::new(offsets, columns, values, d)?.into())
+        let Header { n_features, precision, .. } = self.header;
+        let prefix = name(self.number, "");
+        read_samples(self.file, &prefix, (n, *n_features), precision, self.expected)
     }
 }

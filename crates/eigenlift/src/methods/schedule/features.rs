@@ -1,6 +1,6 @@
 //! Plans of fits through features: how many fit, how many rows at a time, and why.
 
-use super::{Request, allowance, block};
+use super::{Accuracy, Request, allowance, block};
 use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -18,6 +18,10 @@ const FEWEST_ROWS: usize = 64;
 const MOST_LANDMARKS: usize = 4096;
 /// Landmarks of a fit that goes this way because the exact one does not fit.
 const FALLBACK_LANDMARKS: usize = 1000;
+/// Up to this many samples all of them are landmarks of a factor, which is exact.
+const EXACT_SAMPLES: usize = 1000;
+/// Most features that a factor writes out.
+const MOST_FACTOR_FEATURES: usize = 2048;
 /// Rows for each landmark that landmarks are chosen from.
 const ROWS_PER_LANDMARK: usize = 10;
 /// Fewest rows that landmarks are chosen from, if there are as many.
@@ -133,6 +137,26 @@ pub(super) fn primal(request: &Request<'_>, dimension: usize, engine: &dyn Engin
             "the kernel has {dimension} features that can be written down: their moments give the exact answer in one reading"
         ),
     ];
+    Ok(plan)
+}
+
+/// Features for methods that go by moments alone: explicit ones where the kernel has few, all samples as landmarks where
+/// these are few, otherwise landmarks.
+pub(super) fn factor(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
+    let n = request.n_samples;
+    if let Accuracy::LowRank(how) = request.accuracy {
+        return low_rank(request, how, engine);
+    }
+    let few = |d: &usize| *d <= MOST_FACTOR_FEATURES && (*d <= n || n > EXACT_SAMPLES);
+    if let Some(dimension) = request.exact_features.and_then(|d| usize::try_from(d).ok()).filter(few) {
+        return primal(request, dimension, engine);
+    }
+    if n > EXACT_SAMPLES && !matches!(request.accuracy, Accuracy::Exact) {
+        return fallback(request, engine, format!("{n} samples are too many to be landmarks all of them"));
+    }
+    let mut plan = low_rank(request, &LowRank::pivoted(Rank::Exactly(n)), engine)?;
+    plan.reasons.truncate(1);
+    plan.reasons.push(format!("all {n} samples are landmarks, which is exact"));
     Ok(plan)
 }
 

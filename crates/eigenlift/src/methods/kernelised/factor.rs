@@ -1,0 +1,197 @@
+//! The factor that kernelised methods share: features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
+
+use super::plan::FactorPlan;
+use crate::data::{AnyPoints, AnySamples};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gram::Similarity;
+use crate::kernel::{Kernel, KernelSpec};
+use crate::low_rank::{FeatureRows, LowRank, SampledError};
+use crate::matrix::Matrix;
+use crate::methods::KernelPca;
+use crate::methods::approximate::choose_features;
+use crate::methods::primal::{Features, counted_from};
+use crate::methods::schedule::plan_factor;
+use crate::model::{Plan, Projection};
+use crate::progress::Watch;
+use std::sync::Arc;
+
+/// How rows become features: kernel, exact or by landmarks, and the machine it runs on.
+///
+/// Without more words a kernel with few explicit features (linear, polynomial, map) is written out; up to 1000 rows are all
+/// landmarks, which is exact; more rows are represented by 1000 pivoted landmarks.
+#[derive(Clone, Debug)]
+pub struct Factoring {
+    // Kernel PCA knows how to choose kernels, landmarks and features; none of its own settings is reached from here.
+    settings: KernelPca,
+}
+
+impl Default for Factoring {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Factoring {
+    /// Kernel `rbf(gamma=median)`, all processors.
+    pub fn new() -> Self {
+        Self { settings: KernelPca::new(1) }
+    }
+
+    fn set(self, change: impl FnOnce(KernelPca) -> KernelPca) -> Self {
+        Self { settings: change(self.settings) }
+    }
+
+    /// Uses this kernel; `median` and `1/d` are found from the samples. With `precomputed` the samples are the Gram matrix.
+    pub fn kernel(self, spec: KernelSpec) -> Self {
+        self.set(|settings| settings.kernel(spec))
+    }
+
+    /// Uses a kernel that is ready, such as a function.
+    pub fn ready_kernel(self, kernel: Kernel) -> Self {
+        self.set(|settings| settings.ready_kernel(kernel))
+    }
+
+    /// Exact or not at all: all samples are landmarks, however many.
+    pub fn exact(self) -> Self {
+        self.set(KernelPca::exact)
+    }
+
+    /// By landmarks or random features; what they leave out is told.
+    pub fn low_rank(self, how: LowRank) -> Self {
+        self.set(|settings| settings.low_rank(how))
+    }
+
+    /// Fixes every random draw.
+    pub fn seed(self, seed: u64) -> Self {
+        self.set(|settings| settings.seed(seed))
+    }
+
+    /// Threads; 0 means one for each processor. The result does not depend on it.
+    pub fn threads(self, threads: usize) -> Self {
+        self.set(|settings| settings.threads(threads))
+    }
+
+    /// Runs there instead of on the processor.
+    pub fn engine(self, engine: Arc<dyn Engine>) -> Self {
+        self.set(|settings| settings.engine(engine))
+    }
+
+    /// Bytes the fit may use beside the samples.
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        self.set(|settings| settings.memory_limit(bytes))
+    }
+
+    /// Reports to and obeys `watch`.
+    pub fn watch(self, watch: Watch) -> Self {
+        self.set(|settings| settings.watch(watch))
+    }
+
+    /// Which features a fit would use, without choosing them.
+    ///
+    /// # Errors
+    /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
+    pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
+        let engine = self.running_engine()?;
+        let (_, plan) = self.prepare(x, &*engine)?;
+        Ok(FactorPlan::of(&plan))
+    }
+
+    pub(crate) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
+        self.settings.running_engine()
+    }
+
+    pub(crate) fn watch_of(&self) -> &Watch {
+        &self.settings.watch
+    }
+
+    pub(crate) fn seed_of(&self) -> u64 {
+        self.settings.seed
+    }
+
+    fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
+        let similarity = self.settings.similarity_of(x)?;
+        let shape = (x.n_rows(), x.n_cols());
+        let plan = plan_factor(&self.settings.request(&similarity, shape, x.precision(), true), engine)?;
+        Ok((similarity, plan))
+    }
+
+    /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
+    ///
+    /// # Errors
+    /// As [`Factoring::plan`], and cancellation.
+    pub(crate) fn of(&self, x: &AnySamples) -> Result<Factor> {
+        let engine = self.running_engine()?;
+        let (similarity, plan) = self.prepare(x, &*engine)?;
+        let (features, sampled) = choose_features(&self.settings, x, &similarity, &plan, &*engine)?;
+        let mut told = FactorPlan::of(&plan);
+        told.rank = features.dimension();
+        Ok(Factor { features, sampled, plan: told, engine })
+    }
+}
+
+/// Features that were chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    features: Features,
+    sampled: Option<SampledError>,
+    pub(crate) plan: FactorPlan,
+    engine: Arc<dyn Engine>,
+}
+
+impl Factor {
+    /// Number of features.
+    pub(crate) fn dimension(&self) -> usize {
+        self.features.dimension()
+    }
+
+    /// Visits the features of all rows, some at a time and in order, with the place of the first; inside the engine.
+    ///
+    /// Cost: n·m(2d + m) flops and the profile; memory a piece.
+    ///
+    /// # Errors
+    /// Rows that the kernel cannot take, what `visit` fails with, cancellation.
+    pub(crate) fn each_piece(
+        &self,
+        x: AnyPoints<'_>,
+        stage: &str,
+        watch: &Watch,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()> {
+        let (n, step) = (x.n_rows(), self.plan.chunk_rows.max(1));
+        for from in (0..n).step_by(step) {
+            watch.step(stage, from, n)?;
+            let rows = x.rows(from..(from + step).min(n));
+            let mut result = Err(Error::Cancelled);
+            self.engine.run(&mut || {
+                result = self.rows_from(rows, from, watch).and_then(|found| visit(from, found));
+            });
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Features of rows, the first of which is row `first_row` of all; inside the engine.
+    ///
+    /// # Errors
+    /// Rows that the kernel cannot take, cancellation.
+    pub(crate) fn rows_from(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        self.features.check_points(x).map_err(|error| counted_from(error, first_row))?;
+        self.features.rows(x, first_row, watch)
+    }
+
+    /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
+    pub(crate) fn projection(&self, w: &Matrix<f64>, mean: &[f64]) -> Projection {
+        self.features.affine(w, mean)
+    }
+
+    /// What the features leave out: for landmarks the share of Σk(x,x), for random features the relative error on sampled
+    /// pairs; `None` when they are exact.
+    pub(crate) fn left_out(&self, residual_trace: f64, trace: f64) -> Option<f64> {
+        if self.plan.exact {
+            return None;
+        }
+        let share = || if trace > 0.0 { residual_trace / trace } else { 0.0 };
+        Some(self.sampled.map_or_else(share, |error| error.relative()))
+    }
+}

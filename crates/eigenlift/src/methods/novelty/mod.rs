@@ -1,0 +1,253 @@
+//! Novelty: how far out rows lie along the components of a model, how far off them, and from which numbers on that is unusual.
+
+mod contributions;
+mod distributions;
+mod limits;
+mod linear;
+mod measure;
+mod reference;
+mod saved;
+mod surface;
+
+pub use contributions::{Baseline, Contributions};
+pub use limits::{Judgement, LimitRule, Limits};
+pub(super) use measure::measure_fit;
+pub use reference::{Reference, Spread};
+pub(super) use saved::{NOVELTY_MOMENTS, NOVELTY_QUANTILES, read_fit_rows};
+
+use super::FittedKernelPca;
+use crate::data::{AnyPoints, AnySamples};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gram::Similarity;
+use crate::matrix::Matrix;
+use crate::model::FeatureMean;
+use crate::progress::Watch;
+use measure::{measure, off_components, own_of_fit};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How unusual rows are to a model, (C50).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Novelty {
+    /// T²: the sum of squared scores over their variances. Over the rows of the fit its mean is the number of components.
+    pub t_squared: Vec<f64>,
+    /// The squared prediction error: the squared distance of φ(x) from the subspace, which is Hoffmann's reconstruction error.
+    pub spe: Vec<f64>,
+}
+
+impl Novelty {
+    /// Adds those of further rows.
+    pub fn append(&mut self, more: &Novelty) {
+        self.t_squared.extend_from_slice(&more.t_squared);
+        self.spe.extend_from_slice(&more.spe);
+    }
+}
+
+/// One of the two numbers of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Statistic {
+    /// T².
+    #[serde(rename = "t2")]
+    TSquared,
+    /// The squared prediction error.
+    #[default]
+    #[serde(rename = "spe")]
+    Spe,
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TSquared => "t2",
+            Self::Spe => "spe",
+        })
+    }
+}
+
+impl FromStr for Statistic {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "t2" => Ok(Self::TSquared),
+            "spe" => Ok(Self::Spe),
+            other => Err(Error::setting(
+                format!("the statistic \"{other}\""),
+                "it is t2 or spe",
+                "Choose one of these",
+            )),
+        }
+    }
+}
+
+/// What a model knows of the rows it was fitted on.
+#[derive(Clone, Debug, Default)]
+pub(super) enum FitRows {
+    /// Nothing: they came in pieces, or the file is of an earlier version.
+    #[default]
+    Unknown,
+    /// ‖φ(x) − mean φ‖² of each; the scores are known elsewhere.
+    Squares(Vec<f64>),
+    /// T² and errors, summed up.
+    Summary(Box<Reference>),
+}
+
+impl FitRows {
+    /// K_ii − 2r_i + g for samples whose row means r are known, (C52).
+    pub(super) fn of_samples(similarity: &Similarity, x: &AnySamples, row_means: &[f64]) -> Self {
+        let mean = row_means.iter().sum::<f64>() / row_means.len().max(1) as f64;
+        let own = own_of_fit(similarity, x.points());
+        Self::Squares(own.iter().zip(row_means).map(|(own, r)| own - 2.0 * r + mean).collect())
+    }
+
+    /// What is left of it when components are dropped.
+    pub(super) fn of_fewer_components(self) -> Self {
+        match self {
+            Self::Summary(_) => Self::Unknown,
+            other => other,
+        }
+    }
+}
+
+impl FittedKernelPca {
+    /// T² and squared prediction error of rows, (C50), (C51).
+    ///
+    /// Cost: as [`FittedKernelPca::transform`] with one component more.
+    ///
+    /// ```
+    /// use eigenlift::{matrix::Matrix, methods::KernelPca};
+    /// // Points on a circle, and two new ones: on it and in the middle.
+    /// let circle = Matrix::from_fn(60, 2, |i, j| { let t = 0.1047 * i as f64; if j == 0 { t.cos() } else { t.sin() } });
+    /// let new = Matrix::from_vec(vec![0.6, 0.8, 0.0, 0.0], 2, 2)?;
+    /// let model = KernelPca::new(6).kernel("rbf(gamma=1)".parse()?).fit(circle)?;
+    /// let novelty = model.novelty(&new)?;
+    /// assert!(novelty.spe[1] > 5.0 * novelty.spe[0]);
+    /// # Ok::<(), eigenlift::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::transform`]; for a model of a precomputed Gram matrix, whose rows do not say k(x,x), see
+    /// [`FittedKernelPca::novelty_given`]; for negative eigenvalues; for model files of earlier versions without the mean.
+    pub fn novelty<'a>(&self, x: impl Into<AnyPoints<'a>>) -> Result<Novelty> {
+        self.novelty_on(&*self.engine, x.into(), &Watch::default())
+    }
+
+    /// As [`FittedKernelPca::novelty`], on an engine, observed and cancellable.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::novelty`], and cancellation.
+    pub fn novelty_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Novelty> {
+        self.novelty_given(engine, (x, None), watch)
+    }
+
+    /// As [`FittedKernelPca::novelty_on`], with k(x,x) of each row where the model's kernel is precomputed and cannot tell it.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::novelty_on`], and when there is not one k(x,x) for each row.
+    pub fn novelty_given(
+        &self,
+        engine: &dyn Engine,
+        (x, own): (AnyPoints<'_>, Option<&[f64]>),
+        watch: &Watch,
+    ) -> Result<Novelty> {
+        let mean = self.mean_for_distances()?;
+        let slack = self.slack();
+        let measured = measure(&self.projection, mean, (x, own), (engine, watch))?;
+        let t_squared = self.t_squared(measured.scores())?;
+        Ok(Novelty { t_squared, spe: measured.into_spe(slack)? })
+    }
+
+    /// T² = Σ yⱼ²/λⱼ of each row of scores, (C50).
+    ///
+    /// # Errors
+    /// When there is not one score for each component.
+    pub fn t_squared(&self, scores: &Matrix<f64>) -> Result<Vec<f64>> {
+        if scores.n_cols() != self.n_components() {
+            return Err(Error::data(
+                format!("scores of {} columns", scores.n_cols()),
+                format!("the model has {} components", self.n_components()),
+                "Give scores of this model, all of them",
+            ));
+        }
+        let variances = self.variances();
+        let row = |i: usize| scores.row(i).iter().zip(&variances).map(|(y, v)| y * y / v).sum();
+        Ok((0..scores.n_rows()).map(row).collect())
+    }
+
+    /// T² and squared prediction errors of the rows of the fit, summed up; `None` where they were not in memory, or where
+    /// the kernel turned out not to be positive semi-definite.
+    pub fn fit_reference(&self) -> Option<Reference> {
+        match &self.fit_rows {
+            FitRows::Unknown => None,
+            FitRows::Summary(reference) => Some((**reference).clone()),
+            FitRows::Squares(squares) => {
+                self.mean_for_distances().ok()?;
+                let scores = self.scores().ok()?;
+                let t_squared = self.t_squared(&scores).ok()?;
+                let spe = off_components(squares, &scores, |i| squares[i], self.slack()).ok()?;
+                let reference = Reference::of(&Novelty { t_squared, spe }).ok()?;
+                // A file holds finite numbers alone.
+                let finite = |spread: &Spread| (spread.mean + spread.variance).is_finite();
+                let known = finite(&reference.t_squared) && finite(&reference.spe);
+                known.then_some(Reference { in_sample: true, ..reference })
+            }
+        }
+    }
+
+    /// Limits from the rows of the fit. Their squared prediction error is smaller than that of new rows, so that more than α of
+    /// normal rows exceed its limit: [`FittedKernelPca::limits_from`] with rows that the model was not fitted on is better.
+    ///
+    /// # Errors
+    /// When the model does not know its rows' numbers, or α does not lie between 0 and 1.
+    pub fn limits(&self, alpha: f64, rule: LimitRule) -> Result<Limits> {
+        let reference = self.fit_reference().ok_or_else(|| {
+            Error::model(
+                "a model that does not hold how unusual the rows of its fit were",
+                "limits need reference rows: the fit keeps its own only when they are in memory as a whole",
+                "Give a few hundred rows that are known to be normal",
+            )
+        })?;
+        self.limits_of(&reference, alpha, rule)
+    }
+
+    /// Limits from reference rows, which are best rows that the model was not fitted on.
+    ///
+    /// # Errors
+    /// When there are no rows, or α does not lie between 0 and 1.
+    pub fn limits_from(&self, rows: &Novelty, alpha: f64, rule: LimitRule) -> Result<Limits> {
+        self.limits_of(&Reference::of(rows)?, alpha, rule)
+    }
+
+    fn limits_of(&self, reference: &Reference, alpha: f64, rule: LimitRule) -> Result<Limits> {
+        Limits::of(reference, (self.n_samples(), self.n_components()), alpha, rule)
+    }
+
+    /// The mean of φ, where distances in feature space mean something.
+    fn mean_for_distances(&self) -> Result<&FeatureMean> {
+        if let Some(at) = self.eigenvalues.iter().position(|value| *value < 0.0) {
+            return Err(Error::model(
+                format!("component {} with the eigenvalue {}", at + 1, self.eigenvalues[at]),
+                "the squared prediction error is a squared distance, which needs a kernel that is positive semi-definite",
+                "Fit with repair clip or with another kernel; T² alone is known from the scores",
+            ));
+        }
+        // Earlier versions wrote zeros for landmarks of a Gram matrix.
+        let known = |mean: &&FeatureMean| {
+            mean.square <= 0.0 || mean.coefficients.as_ref().is_none_or(|over| over.iter().any(|c| *c != 0.0))
+        };
+        self.mean.as_ref().filter(known).ok_or_else(|| {
+            Error::model(
+                "a model file that does not hold the mean in feature space",
+                "the squared prediction error is a distance from a subspace through it",
+                "Fit the model again with this version; T² alone is known from the scores",
+            )
+        })
+    }
+
+    /// Share of its terms by which rounding may take a squared distance below 0.
+    fn slack(&self) -> f64 {
+        if self.plan.precision == "f32" { 1e-2 } else { 1e-6 }
+    }
+}
