@@ -53,6 +53,7 @@ pub use format::Format;
 pub use identity::same_file;
 pub use output::Output;
 pub use read::{ReadOptions, read_table, read_table_from};
+pub use selection::named_places;
 pub use sparse::{SparseTable, is_sparse, read_sparse};
 pub use stream::TableStream;
 pub use table::{Missing, Table, Target, TextColumn};

@@ -36,7 +36,7 @@ impl Selection {
             None => None,
         };
         let mut data = match columns {
-            Some(list) => known.list(list)?,
+            Some(list) => known.list("--columns", list)?,
             None => (0..names.len()).collect(),
         };
         data.retain(|&column| Some(column) != target);
@@ -50,6 +50,14 @@ impl Selection {
         }
         Ok(Self { data, explicit: columns.is_some(), target })
     }
+}
+
+/// Places from 0 of the columns that a list such as `1-3,width` names, among `names`; `option` is what it is called in messages.
+///
+/// # Errors
+/// When an item is neither a name, nor a position from 1, nor a range of these.
+pub fn named_places(file: &str, option: &str, names: &[String], list: &str) -> Result<Vec<usize>> {
+    Known::new(file, names).list(option, list)
 }
 
 /// The columns of one file, by name and position.
@@ -75,11 +83,11 @@ impl<'a> Known<'a> {
     }
 
     /// The columns of a list such as `1-3,petal_width,7`; one named twice counts once.
-    fn list(&self, list: &str) -> Result<Vec<usize>> {
+    fn list(&self, option: &str, list: &str) -> Result<Vec<usize>> {
         let mut chosen = Vec::new();
         let mut seen = vec![false; self.names.len()];
         for item in split_list(list) {
-            let (first, last) = self.item(&item)?;
+            let (first, last) = self.item(option, &item)?;
             for column in first..=last {
                 if let Some(mark) = seen.get_mut(column)
                     && !std::mem::replace(mark, true)
@@ -92,7 +100,7 @@ impl<'a> Known<'a> {
     }
 
     /// The first and last column that one item of a list stands for.
-    fn item(&self, item: &str) -> Result<(usize, usize)> {
+    fn item(&self, option: &str, item: &str) -> Result<(usize, usize)> {
         if let Some(column) = self.column(item) {
             return Ok((column, column));
         }
@@ -103,7 +111,7 @@ impl<'a> Known<'a> {
                 if first > last {
                     return Err(TableError::Selection(Report::new(
                         self.file,
-                        format!("the range {} in --columns runs backwards", quoted(item)),
+                        format!("the range {} in {option} runs backwards", quoted(item)),
                         "a range goes from left to right",
                         "Swap its ends",
                     )));
@@ -111,7 +119,7 @@ impl<'a> Known<'a> {
                 return Ok((first, last));
             }
         }
-        Err(self.unknown("--columns", item))
+        Err(self.unknown(option, item))
     }
 
     fn unknown(&self, option: &str, wanted: &str) -> TableError {
@@ -168,6 +176,16 @@ mod tests {
             let selection = resolve(Some(list), None).expect(list);
             assert_eq!(selection.data, data, "{list}");
             assert!(selection.explicit);
+        }
+    }
+
+    #[test]
+    fn another_option_is_named_in_messages() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(named_places("f.csv", "--view", &names, "c,1-2").expect("known columns"), [2, 0, 1]);
+        for (list, message) in [("z", "--view names \"z\""), ("c-a", "in --view runs backwards")] {
+            let error = named_places("f.csv", "--view", &names, list).expect_err(list).to_string();
+            assert!(error.contains(message), "{error}");
         }
     }
 

@@ -49,6 +49,23 @@ impl Classes {
         Classes { looks, of_point }
     }
 
+    /// The classes in the order of their names, in colours that all differ up to 20; labels that are not among the
+    /// names are "other".
+    pub(crate) fn of_names(names: &[String], labels: &[String]) -> Self {
+        let place: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
+        let place_of = |label: &String| place.get(label.as_str()).copied().unwrap_or(names.len());
+        let of_point: Vec<usize> = labels.iter().map(place_of).collect();
+        let mut colors = CLASSES.iter().chain(&MORE_CLASSES);
+        let next =
+            |(k, name): (usize, &String)| Look { color: *colors.next().unwrap_or(&OTHER), ..look(k, name) };
+        let mut looks: Vec<Look> = names.iter().enumerate().map(next).collect();
+        if of_point.contains(&names.len()) {
+            looks.push(Look { name: "other".to_owned(), color: OTHER, marker: Marker::Circle });
+        }
+        Classes { looks, of_point }
+    }
+
     /// The same classes as squares of different colours, for pictures without markers.
     pub(crate) fn in_cells(mut self) -> Self {
         let colors = CLASSES.iter().chain(&MORE_CLASSES);

@@ -5,17 +5,15 @@ use crate::classes::Classes;
 use crate::error::{PlotError, Result, check_length};
 use crate::font;
 use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK, TICK_SIZE, WIDTH};
+use crate::grid_points::GridPoints;
 use crate::legend::Legend;
 use crate::marching::{Grid, area_above, lines};
 use crate::palette::{FAINT_INK, INK, diverging, light};
-use crate::scatter;
-use crate::scene::{Anchor, Figure, Marker, Polyline, Rect, Rgba, Shape, Stroke};
+use crate::scene::{Anchor, Figure, Polyline, Rect, Rgba, Shape, Stroke};
 use crate::simplify::simplified;
 
 const LIMIT_LINES: usize = 1000;
 const LIMIT_PANELS: usize = 64;
-/// Points drawn in each panel; of more, an even selection is drawn.
-const LIMIT_POINTS: usize = 4000;
 /// Contour lines in a panel, about.
 const N_LEVELS: f64 = 10.0;
 /// Values outside of these quantiles do not decide the levels.
@@ -126,7 +124,8 @@ pub fn contour_rows(input: &ContourPanels, headings: &[String]) -> Result<Figure
     let required = per_group * headings.len().max(1);
     check_length("the list of panels", input.panels.len(), required, "the places under the headings")?;
     let ranges = (range(input.x_range), range(input.y_range));
-    let points = Points::new(input, &ranges);
+    let classes = input.classes.map(Classes::new).unwrap_or_default();
+    let points = GridPoints::new(input.points, classes, &ranges);
     let mut shapes = Vec::new();
     let columns = Layout::columns(input, per_group, headings.is_empty());
     let width = Layout::width(columns);
@@ -350,7 +349,7 @@ fn draw_remark(shapes: &mut Vec<Shape>, plot: &Rect, remark: &str) {
 }
 
 /// Grid coordinates to figure coordinates, without points that make no difference to the eye.
-fn to_plot(found: Vec<Polyline>, plot: &Rect, grid: Grid) -> Vec<Polyline> {
+pub(crate) fn to_plot(found: Vec<Polyline>, plot: &Rect, grid: Grid) -> Vec<Polyline> {
     let (sx, sy) = (plot.w / (grid.nx - 1) as f64, plot.h / (grid.ny - 1) as f64);
     let place = |point: &[f64; 2]| [plot.x + sx * point[0], plot.bottom() - sy * point[1]];
     let line = |line: Polyline| {
@@ -358,58 +357,4 @@ fn to_plot(found: Vec<Polyline>, plot: &Rect, grid: Grid) -> Vec<Polyline> {
         Polyline { points: simplified(&placed, TOLERANCE), closed: line.closed }
     };
     found.into_iter().map(line).collect()
-}
-
-/// The data points of every panel.
-struct Points {
-    classes: Classes,
-    /// x, y and the class of each point drawn.
-    drawn: Vec<(f64, f64, usize)>,
-    notes: Vec<String>,
-}
-
-impl Points {
-    fn new(input: &ContourPanels, (x_range, y_range): &(Range, Range)) -> Self {
-        let n = input.points.0.len();
-        let classes = input.classes.map(Classes::new).unwrap_or_default();
-        let class = |k: usize| classes.of_point.get(k).copied().unwrap_or(0);
-        let all = input.points.0.iter().zip(input.points.1).enumerate().map(|(k, (x, y))| (*x, *y, class(k)));
-        let mut drawn: Vec<_> =
-            all.filter(|(x, y, _)| x_range.contains(*x) && y_range.contains(*y)).collect();
-        let mut notes = Vec::new();
-        if drawn.len() < n {
-            notes.push(format!("{} outside of the panels or not finite", scatter::points(n - drawn.len())));
-        }
-        if drawn.len() > LIMIT_POINTS {
-            let step = drawn.len().div_ceil(LIMIT_POINTS);
-            notes.push(format!("1 of {step} points shown"));
-            drawn = drawn.into_iter().step_by(step).collect();
-        }
-        Points { classes, drawn, notes }
-    }
-
-    fn shapes(&self, plot: &Rect, (x_range, y_range): &(Range, Range)) -> Vec<Shape> {
-        let n = self.drawn.len().max(1) as f64;
-        let radius = (1.9 * (plot.w / 110.0).sqrt() * (100.0 / n).min(1.0).powf(0.2)).max(0.6);
-        let plain = (INK, Marker::Circle);
-        let looks: Vec<(Rgba, Marker)> = match self.classes.looks.as_slice() {
-            [] => vec![plain],
-            looks => looks.iter().map(|look| (look.color, look.marker)).collect(),
-        };
-        let mut groups = vec![Vec::new(); looks.len()];
-        for (x, y, class) in &self.drawn {
-            if let Some(group) = groups.get_mut(*class) {
-                group.push(frame::at(plot, x_range, y_range, *x, *y));
-            }
-        }
-        let halo = Shape::Markers {
-            centers: groups.iter().flatten().copied().collect(),
-            marker: Marker::Circle,
-            radius: radius + 0.5,
-            color: Rgba::hex(0xffffff).with_alpha(0.8),
-        };
-        let drawn = looks.into_iter().zip(groups).filter(|(_, centers)| !centers.is_empty());
-        let marks = drawn.map(|((color, marker), centers)| Shape::Markers { centers, marker, radius, color });
-        std::iter::once(halo).chain(marks).collect()
-    }
 }

@@ -98,6 +98,7 @@ pub fn curves(input: &Curves) -> Result<Figure> {
         x: x.padded(0.05),
         y: y.padded(0.05),
         x_ticks: None,
+        y_ticks: None,
         equal: true,
         plot_height: PLOT_HEIGHT,
         right: 0.0,

@@ -61,6 +61,16 @@ pub enum PlotError {
         /// How many steps there are.
         n_steps: usize,
     },
+    /// A node of a grid has a class that is not among the names.
+    #[error(
+        "a node of the grid has class {class}; {n_classes} class names were given, counted from 0. Pass a name for every class of the grid."
+    )]
+    NoSuchClass {
+        /// The class found.
+        class: u32,
+        /// How many classes have names.
+        n_classes: usize,
+    },
     /// The grid of a contour panel has fewer than two lines in one direction, or is too large.
     #[error(
         "the grid is {nx} × {ny}; between 2 and {limit} lines each way are required. Choose nx and ny in that range."

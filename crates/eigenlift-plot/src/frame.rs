@@ -30,6 +30,8 @@ pub(crate) struct FrameSpec<'a> {
     pub(crate) y: Range,
     /// Ticks of the x axis; chosen from the range when absent.
     pub(crate) x_ticks: Option<Ticks>,
+    /// Ticks of the y axis; chosen from the range when absent, and always for equal axes.
+    pub(crate) y_ticks: Option<Ticks>,
     /// One unit of x is as long as one unit of y.
     pub(crate) equal: bool,
     pub(crate) plot_height: f64,
@@ -55,7 +57,7 @@ impl Frame {
         let mut shapes = Vec::new();
         let top = title(&mut shapes, spec.title, WIDTH);
         let (mut x, mut y) = (spec.x, spec.y);
-        let mut y_ticks = Ticks::vertical(&y, spec.plot_height);
+        let mut y_ticks = spec.y_ticks.clone().unwrap_or_else(|| Ticks::vertical(&y, spec.plot_height));
         let mut plot = plot_area(spec, top, &y_ticks);
         if spec.equal {
             // The tick labels decide the width, and the width decides the range: twice is enough.

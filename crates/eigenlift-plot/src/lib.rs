@@ -5,7 +5,9 @@
 //! pre-images ([`preimages`], [`preimage_scatter`]), the choice of bandwidth and number of components
 //! ([`kernel_choice`]), what the bandwidth does to the components ([`sensitivity`]), linear components above those
 //! of a kernel ([`contour_rows`]), components as [`curves`] through the data, a Gram matrix and the centred one
-//! ([`gram_picture`]), and the path of a selection of features ([`selection_path`]).
+//! ([`gram_picture`]), and the path of a selection of features ([`selection_path`]); of kernelised methods, canonical
+//! [`correlations`] and scores of two views ([`canonical`], [`canonical_gallery`]), the choice of [`regularization`],
+//! [`regions`] of predicted classes, and rows far from a model ([`monitor`], [`monitor_chart`], [`contributions`]).
 //!
 //! Every kind of picture is a function from plain slices to a [`Figure`], and a figure is written by
 //! [`Figure::to_svg`] or [`Figure::to_png`]. Nothing here reads or writes files, prints, or depends on the
@@ -58,6 +60,7 @@ mod gram;
 mod whitening;
 mod marching;
 mod simplify;
+mod grid_points;
 mod contour;
 mod curves;
 mod spaced;
@@ -68,20 +71,33 @@ mod preimages;
 mod preimage_scatter;
 mod kernel_choice;
 mod sensitivity;
+mod correlations;
+mod canonical;
+mod regularization;
+mod free_place;
+mod monitor;
+mod contributions;
+mod regions;
 pub mod web;
 mod report;
 
+pub use canonical::{CanonicalGallery, CanonicalPair, CanonicalPicture, canonical, canonical_gallery};
 pub use choice::{Choice, Rule, choice};
 pub use contour::{ContourPanels, Panel, contour_panels, contour_rows};
+pub use contributions::contributions;
+pub use correlations::{CorrelationsPicture, correlations};
 pub use curves::{Curve, Curves, curves};
 pub use doctor::{DoctorPicture, doctor};
 pub use error::{PlotError, Result};
 pub use gram::{GramPicture, gram_picture};
 pub use graph_picture::{GraphPicture, graph_picture};
 pub use kernel_choice::{ChoiceCurve, KernelChoicePicture, kernel_choice};
+pub use monitor::{MonitorPicture, monitor, monitor_chart};
 pub use path::{PathPicture, PathStep, selection_path};
 pub use preimage_scatter::{PreimageScatter, preimage_scatter};
 pub use preimages::{PreimageRow, Preimages, preimages};
+pub use regions::{RegionsPicture, regions};
+pub use regularization::{RegularizationPicture, regularization};
 pub use report::{Block, PointColor, Points, Report, RowTable, Section};
 pub use scatter::{Color, Scatter, scatter};
 pub use scene::{FORMATS, Figure};

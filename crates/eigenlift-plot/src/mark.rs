@@ -1,4 +1,4 @@
-//! Hollow marks around points.
+//! Hollow marks around points, and error bars.
 
 use crate::scene::Polyline;
 
@@ -17,6 +17,12 @@ pub(crate) fn ring([x, y]: [f64; 2], radius: f64) -> Polyline {
 pub(crate) fn square([x, y]: [f64; 2], radius: f64) -> Polyline {
     let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
     Polyline { points: corners.map(|[a, b]| [x + a * radius, y + b * radius]).to_vec(), closed: true }
+}
+
+/// A line between two ends above each other, with lines across them of twice the length `cap`.
+pub(crate) fn error_bar(from: [f64; 2], to: [f64; 2], cap: f64) -> [Polyline; 3] {
+    let across = |[x, y]: [f64; 2]| vec![[x - cap, y], [x + cap, y]];
+    [vec![from, to], across(from), across(to)].map(|points| Polyline { points, closed: false })
 }
 
 #[cfg(test)]

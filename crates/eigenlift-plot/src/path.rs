@@ -81,6 +81,7 @@ pub fn selection_path(input: &PathPicture) -> Result<Figure> {
         x: Range { lo: 0.5, hi: n.max(1) as f64 + 0.5 },
         y: score_range(input),
         x_ticks: Some(names::ticks(input)),
+        y_ticks: None,
         equal: false,
         plot_height: PLOT_HEIGHT,
         right: 0.0,
@@ -163,12 +164,9 @@ fn draw_lines(frame: &mut Frame, input: &PathPicture) -> Vec<Entry> {
     let steps = || input.steps.iter().enumerate();
     let scores: Vec<_> = steps().map(|(k, step)| place(k, step.score)).collect();
     let baselines: Vec<_> = steps().map(|(k, step)| place(k, step.baseline?)).collect();
-    let line = |from: [f64; 2], to: [f64; 2]| Polyline { points: vec![from, to], closed: false };
     let bar = |(k, step): (usize, &PathStep)| {
         let spread = spread(step)?;
-        let ([x, top], [_, bottom]) = (place(k, step.score + spread)?, place(k, step.score - spread)?);
-        let across = |y: f64| line([x - CAP, y], [x + CAP, y]);
-        Some([line([x, top], [x, bottom]), across(top), across(bottom)])
+        Some(mark::error_bar(place(k, step.score + spread)?, place(k, step.score - spread)?, CAP))
     };
     let bars: Vec<Polyline> = steps().filter_map(bar).flatten().collect();
     let dashed = Stroke { dashed: true, ..Stroke::solid(FAINT_INK, 1.4) };

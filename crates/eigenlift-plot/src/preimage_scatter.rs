@@ -82,6 +82,7 @@ pub fn preimage_scatter(input: &PreimageScatter<'_>) -> Result<Figure> {
         x,
         y,
         x_ticks: None,
+        y_ticks: None,
         equal: (1.0 / MOST_UNEQUAL..=MOST_UNEQUAL).contains(&ratio),
         plot_height: PLOT_HEIGHT,
         right: 0.0,

@@ -89,7 +89,7 @@ impl Cloud {
         let shown: Vec<usize> =
             (0..input.x.len()).filter(|i| point(input, *i).iter().all(|v| v.is_finite())).collect();
         let is_dense = shown.len() > MOST_MARKERS;
-        let coloring = Coloring::new(input, &shown, is_dense);
+        let coloring = Coloring::new(input.color, &shown, is_dense);
         let mut bar = coloring.bar(shown.len(), is_dense);
         let legend = Legend::new(coloring.looks());
         let right = match &bar {
@@ -106,6 +106,7 @@ impl Cloud {
             x: Range::of(shown.iter().map(|i| point(input, *i)[0])).padded(0.05),
             y: Range::of(shown.iter().map(|i| point(input, *i)[1])).padded(0.05),
             x_ticks: None,
+            y_ticks: None,
             equal: input.equal_aspect,
             plot_height: PLOT_HEIGHT,
             right,
@@ -155,15 +156,16 @@ fn point(input: &Scatter, i: usize) -> [f64; 2] {
 }
 
 /// What colours the shown points.
-enum Coloring<'a> {
+pub(crate) enum Coloring<'a> {
     None,
     Classes(Classes),
     Values { name: &'a str, values: Vec<f64>, range: Range },
 }
 
 impl<'a> Coloring<'a> {
-    fn new(input: &Scatter<'a>, shown: &[usize], is_dense: bool) -> Self {
-        match input.color {
+    /// The colours of the shown of all points; classes become squares where points are many.
+    pub(crate) fn new(color: Color<'a>, shown: &[usize], is_dense: bool) -> Self {
+        match color {
             Color::None => Coloring::None,
             Color::Classes(labels) => {
                 let of_shown: Vec<&String> = shown.iter().filter_map(|i| labels.get(*i)).collect();
@@ -180,12 +182,12 @@ impl<'a> Coloring<'a> {
     }
 
     /// The classes for the legend.
-    fn looks(&self) -> &[Look] {
+    pub(crate) fn looks(&self) -> &[Look] {
         if let Coloring::Classes(classes) = self { &classes.looks } else { &[] }
     }
 
     /// The bar that explains the colours of values, or of as many points as a cell may have.
-    fn bar(&self, n_points: usize, is_dense: bool) -> Option<ColorBar> {
+    pub(crate) fn bar(&self, n_points: usize, is_dense: bool) -> Option<ColorBar> {
         match self {
             Coloring::Values { name, range, .. } => Some(ColorBar::new(name, *range, PLOT_HEIGHT)),
             Coloring::None if is_dense => {
@@ -197,7 +199,7 @@ impl<'a> Coloring<'a> {
     }
 
     /// The look of each of n points.
-    fn of_points(&self, n: usize) -> Vec<(Rgba, Marker)> {
+    pub(crate) fn of_points(&self, n: usize) -> Vec<(Rgba, Marker)> {
         match self {
             Coloring::None => vec![(FIRST, Marker::Circle); n],
             Coloring::Classes(classes) => {
@@ -214,7 +216,7 @@ impl<'a> Coloring<'a> {
     }
 
     /// What colours the cells.
-    fn key(&self) -> Key<'_> {
+    pub(crate) fn key(&self) -> Key<'_> {
         match self {
             Coloring::None => Key::Count,
             Coloring::Classes(classes) => Key::Classes { of_point: &classes.of_point, looks: &classes.looks },
@@ -261,7 +263,7 @@ fn radius(n: usize) -> f64 {
 ///
 /// Why layers: one path is painted once, so points of it do not darken each other, and a class drawn last
 /// would hide the others. Each layer holds a stretch of the points in their order.
-fn markers(places: &[[f64; 2]], looks: &[(Rgba, Marker)]) -> Vec<Shape> {
+pub(crate) fn markers(places: &[[f64; 2]], looks: &[(Rgba, Marker)]) -> Vec<Shape> {
     let n = places.len().max(1) as f64;
     let radius = radius(places.len());
     let alpha = (0.85 * crowding(places.len()).powf(0.14)).max(0.25);

@@ -90,6 +90,7 @@ pub fn scree(input: &Scree) -> Result<Figure> {
         x: Range { lo: if first == 0 { -0.4 } else { 0.4 }, hi: n.max(1) as f64 + 0.6 },
         y: bar_range(&heights, &intervals),
         x_ticks: Some(component_ticks(n, first, MOST_TICKS)),
+        y_ticks: None,
         equal: false,
         plot_height: PLOT_HEIGHT,
         right: if lines.are_empty() { 0.0 } else { right_room },

@@ -76,7 +76,7 @@ fn every_panel_has_its_title_and_the_points() {
         assert_eq!(n_markers(&svg), 8 * 3 * 2 + 2);
         let texts = texts(&svg);
         assert!((1..=8).all(|k| texts.contains(&format!("λ = {k}"))));
-        assert!(texts.contains(&"2 points outside of the panels or not finite".to_owned()));
+        assert!(texts.contains(&"2 points outside of the plot or not finite".to_owned()));
     }
 }
 

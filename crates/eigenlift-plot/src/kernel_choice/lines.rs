@@ -3,7 +3,7 @@
 use super::{Axis, Curve, KernelChoicePicture, LINES_HEIGHT, Point, Scale, log2};
 use crate::font;
 use crate::frame::{self, BORDER, LABEL_SIZE, LINE, TICK_SIZE, WIDTH};
-use crate::mark::{ring, square};
+use crate::mark::{error_bar, ring, square};
 use crate::palette::{FAINT_INK, INK};
 use crate::scene::{Anchor, Polyline, Rect, Rgba, Shape, Stroke};
 use crate::series::LineLook;
@@ -19,6 +19,8 @@ const KEY_GAP: f64 = 16.0;
 const KEY_SAMPLE: f64 = 22.0;
 const RING: f64 = 6.5;
 const SQUARE: f64 = 7.0;
+/// Half the length of the line across the end of an error bar.
+const CAP: f64 = 2.5;
 /// Bars of more lines than this are fainter.
 const MANY_LINES: usize = 4;
 
@@ -182,12 +184,7 @@ fn bar(
     let top = place(k, scale.place(point.value + point.error)?);
     // A bar that reaches zero leaves the panel.
     let low = scale.place(point.value - point.error).map_or([top[0], plot.bottom() + 10.0], |v| place(k, v));
-    Some(bar_lines(low, top))
-}
-
-fn bar_lines(low: [f64; 2], top: [f64; 2]) -> [Polyline; 3] {
-    let cap = |[x, y]: [f64; 2]| vec![[x - 2.5, y], [x + 2.5, y]];
-    [vec![low, top], cap(low), cap(top)].map(|points| Polyline { points, closed: false })
+    Some(error_bar(low, top, CAP))
 }
 
 /// One entry of the key.
@@ -224,7 +221,7 @@ impl Entry {
         let middle = (x + right) / 2.0;
         match self {
             Entry::Bar => {
-                let lines = bar_lines([middle, y + 6.0], [middle, y - 6.0]).to_vec();
+                let lines = error_bar([middle, y + 6.0], [middle, y - 6.0], CAP).to_vec();
                 shapes.push(Shape::Path { lines, fill: None, stroke: Some(Stroke::solid(INK, 1.0)) });
             }
             Entry::Ring => shapes.extend(hollow(vec![ring([middle, y], RING)], 1.4)),
