@@ -1,8 +1,6 @@
-//! `eigenlift inverse`, `denoise` and `score`: what a saved model says of rows and scores.
+//! `eigenlift inverse` and `denoise`: the way back to rows with a saved model.
 
-use crate::args::{
-    ApplyArgs, ApplyOutputArgs, DenoiseArgs, HeaderChoice, InputArgs, InverseArgs, WayBackArgs,
-};
+use crate::args::{ApplyOutputArgs, DenoiseArgs, HeaderChoice, InputArgs, InverseArgs, WayBackArgs};
 use crate::exit::Failure;
 use crate::fit::{title, warn_of_lost_text};
 use crate::input::{DataAccount, list};
@@ -264,31 +262,4 @@ fn check_trust_names(own: &[String]) -> Result<(), Failure> {
             "Leave it out, or fit a model with that column renamed",
         )),
     }
-}
-
-/// T² and squared prediction error of rows.
-pub(crate) fn run_score(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
-    let words = ("score", "T² and errors");
-    let mut work = Application::open(words, &args.model, &args.input, (&args.output, &args.plot))?;
-    let AnyModel::Pca(_) = &work.model else {
-        return Err(Failure::Input(format!(
-            "{}: a model of the method {}; T² and the squared prediction error are known for pca. Give a pca model.",
-            args.model.display(),
-            work.model.fitted().method()
-        )));
-    };
-    work.match_columns()?;
-    let names = vec!["t2".to_string(), "spe".to_string()];
-    let mut shown = (!args.plot.is_empty()).then(|| Gathered::new(None));
-    work.turn((names.clone(), None), session, |model, piece, watch| {
-        let AnyModel::Pca(model) = model else { return Ok(Turned { rows: Matrix::zeros(0, 2), text: None }) };
-        let scores = model.transform_watched(piece, watch)?;
-        let (t2, lost) = (model.t_squared(&scores)?, model.reconstruction_from(piece, &scores)?);
-        let rows = Matrix::from_fn(t2.len(), 2, |i, j| if j == 0 { t2[i] } else { lost.per_row[i] });
-        shown.iter_mut().for_each(|shown| shown.add(None, &rows, None));
-        Ok(Turned { rows, text: None })
-    })?;
-    let name = title("How unusual the rows are", &work.rows.account.path);
-    let picture = shown.map(|shown| shown.draw(&names, &name)).transpose()?;
-    work.tell(Ending { picture, ..Ending::default() })
 }

@@ -4,15 +4,19 @@ mod choose;
 mod examples;
 mod explore;
 mod kernel;
+mod kernelised;
 mod linear;
 mod manifold;
 mod methods;
 mod plot;
+mod score;
+mod transform;
 mod way_back;
 
 pub(crate) use choose::{ChooseKpcaArgs, ScorerChoice, StudyArgs};
 pub(crate) use explore::ExploreArgs;
 pub(crate) use kernel::{CompareArgs, EigenArgs, EigenTable, KernelArgs, KernelQuestion};
+pub(crate) use kernelised::{FactorArgs, KccaArgs, KdaArgs, KkmeansArgs};
 pub(crate) use linear::{
     ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
     WhitenArgs,
@@ -22,6 +26,8 @@ pub(crate) use manifold::{
 };
 pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
 pub(crate) use plot::{PictureArgs, PlotCommand, PlotModelArgs, PlotPathArgs, PlotRowsArgs, PlotScatterArgs};
+pub(crate) use score::ScoreArgs;
+pub(crate) use transform::TransformArgs;
 pub(crate) use way_back::{DenoiseArgs, InverseArgs, WayBackArgs};
 
 use crate::values::{self, ComponentChoice, ImageSize, PlotRequest, RankChoice};
@@ -67,7 +73,7 @@ pub(crate) enum Command {
     },
     /// Scores of new rows with a saved model
     #[command(after_help = examples::TRANSFORM)]
-    Transform(ApplyArgs),
+    Transform(TransformArgs),
     /// Rows from scores, with a saved model
     #[command(after_help = examples::INVERSE)]
     Inverse(InverseArgs),
@@ -76,7 +82,7 @@ pub(crate) enum Command {
     Denoise(DenoiseArgs),
     /// How unusual rows are to a saved model: T² and squared prediction error
     #[command(after_help = examples::SCORE)]
-    Score(ApplyArgs),
+    Score(ScoreArgs),
     /// How many components, and for a kernel which bandwidth
     #[command(after_help = examples::CHOOSE)]
     Choose {
@@ -275,7 +281,9 @@ pub(crate) struct FitOutputArgs {
     /// A picture (.svg, .png), may be repeated: FILE or scatter=FILE for the first two coordinates, scree=FILE for the
     /// spectrum, contours=FILE, linear=FILE or curves=FILE for components over the plane, with those of linear PCA beside
     /// them, or pulled back to it (kpca of two data columns), gram=FILE for the kernel matrix (kpca), choice=FILE for the rules (pca
-    /// -k auto) or the curve of errors (kpca with auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle)
+    /// -k auto) or the curve of errors (kpca with auto), whitening=FILE for before and after (whiten), graph=FILE for the graph of neighbours (isomap, laplacian, lle),
+    /// canonical=FILE for the views against each other and correlations=FILE (kcca), regularization=FILE for what was tried
+    /// (kcca, kda), regions=FILE for classes or clusters over the plane (kda, kkmeans of two data columns)
     #[arg(long, value_name = "FILE", value_parser = values::plot)]
     pub(crate) plot: Vec<PlotRequest>,
     /// A report (.html): one file with the plan, the numbers, pictures to hover over and zoom into, the certificate in
@@ -310,22 +318,6 @@ pub(crate) struct PlanArgs {
     pub(crate) settings: SettingArgs,
     #[command(flatten)]
     pub(crate) speech: SpeechArgs,
-}
-
-/// A model applied to rows.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct ApplyArgs {
-    /// Model file written by fit
-    #[arg(help_heading = NO_HEADING)]
-    pub(crate) model: PathBuf,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-    /// A picture (.svg, .png): of transform, rows along the first two coordinates; of score, T² against the squared
-    /// prediction error
-    #[arg(long, value_name = "FILE", value_parser = values::scatter_plot, help_heading = "Output")]
-    pub(crate) plot: Vec<PlotRequest>,
-    #[command(flatten)]
-    pub(crate) output: ApplyOutputArgs,
 }
 
 /// Where the result of a model goes.

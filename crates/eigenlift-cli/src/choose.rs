@@ -106,7 +106,7 @@ fn fit(args: &ChoosePcaArgs, session: &Session) -> Result<(FittedPca, DataAccoun
         return of_pieces(rows);
     }
     let mut input = Input::read(&args.input)?;
-    let rows = Rows { samples: input.take_samples(method.precision())?, weights: None };
+    let rows = Rows { samples: input.take_samples(method.precision())?, weights: None, target: None };
     let plan = session.watched(quiet, |watch| Ok(method.plan(&input.account, &rows, watch)))?;
     if let Some(pieces) = pieces_instead(&method, &args.input, &plan)? {
         drop(rows);

@@ -235,6 +235,7 @@ fn account_of(set: &Dataset) -> DataAccount {
         imputed_cells: 0,
         ignored: Vec::new(),
         constant_columns: Vec::new(),
+        views: Vec::new(),
         warnings: Vec::new(),
     }
 }

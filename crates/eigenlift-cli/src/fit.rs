@@ -7,15 +7,15 @@ pub(crate) use asked::Asked;
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::FitOutputArgs;
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::input::{Carried, DataAccount};
 use crate::interrupt::Session;
 use crate::method::{self, Model, Rows};
-use crate::outputs::{self, Kind, Wanted, Written, score_names};
+use crate::outputs::{self, Kind, Wanted, Written, label_title};
 use crate::plot::{self, Shown};
 use crate::report::{self, FitStory};
 use crate::rows::TableRows;
 use crate::saved;
-use crate::transform;
+use crate::transform::{self, Named};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::{Words, counted, indented, timed};
 use eigenlift::data::RowSource;
@@ -69,7 +69,13 @@ impl Job<'_> {
 
     /// What can be refused once the table is known.
     fn check(&self, data: &DataAccount, carried: &[String]) -> Result<(), Failure> {
-        outputs::check_names(carried, self.asked.method.name(), self.asked.method.most_outputs(data))?;
+        let most = self.asked.method.most_outputs(data);
+        for prefix in self.asked.method.score_prefixes(data) {
+            outputs::check_names(carried, &prefix, most)?;
+        }
+        if let Some(name) = self.asked.method.labels() {
+            label_title(name, carried)?;
+        }
         let plots: Vec<PlotKind> = self.asked.output.plot.iter().map(|plot| plot.kind).collect();
         self.asked.method.check(data, &plots)?;
         check_image(self.asked.output.image, data.columns)?;
@@ -83,12 +89,13 @@ impl Job<'_> {
     /// The table is read as a whole.
     fn fit_whole(&self) -> Result<(), Failure> {
         let words = self.words();
-        let mut input = Input::read(self.asked.input)?;
+        let mut input = self.asked.method.read(self.asked.input)?;
         let weights = input.take_weights(self.asked.method.weights())?;
         input.account.say(words);
         input.account.note_constant_columns(words);
         self.check(&input.account, &input.carried.names())?;
-        let rows = Rows { samples: input.take_samples(self.asked.method.precision())?, weights };
+        let target = input.carried.target.clone().filter(|_| self.asked.method.learns_labels());
+        let rows = Rows { samples: input.take_samples(self.asked.method.precision())?, weights, target };
         let quiet = self.asked.output.speech.quiet;
         if self.asked.method.plans_first() {
             let plan = self
@@ -113,18 +120,14 @@ impl Job<'_> {
         let labels = model.labels();
         let shown = Shown {
             scores: &scores,
-            target: input.carried.target.as_ref().or(labels.as_ref()),
+            target: shown_labels(&*model, input.carried.target.as_ref(), labels.as_ref()),
             rows: Some(rows.samples.points()),
         };
         let story = self.story(&input.account, &*model, shown);
         let mut files = self.write_model(&story, &mut seconds)?;
         if let Some(out) = self.scores_output() {
-            let names = score_names(self.asked.method.name(), scores.n_cols());
-            input.carried.text.extend(labels.map(|Target { name, values, .. }| TextColumn {
-                name,
-                position: usize::MAX,
-                values,
-            }));
+            let names = model.score_names();
+            add_labels(&mut input.carried, labels)?;
             let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
             written?;
             seconds.write += took;
@@ -167,7 +170,8 @@ impl Job<'_> {
             let mut spent = transform::Seconds::default();
             RowSource::rewind(&mut rows)?;
             self.session.watched(quiet, |watch| {
-                transform::project(model.fitted(), &mut rows, Some(out), &mut spent, watch)
+                let named = Named { fitted: model.fitted(), names: model.score_names() };
+                transform::project(&named, &mut rows, Some(out), &mut spent, watch)
             })?;
             seconds.read += spent.read;
             seconds.write += spent.transform + spent.write;
@@ -240,7 +244,7 @@ impl Job<'_> {
 
     fn story<'s>(&'s self, data: &'s DataAccount, model: &'s dyn Model, shown: Shown<'s>) -> FitStory<'s> {
         FitStory {
-            title: title(self.asked.method.title(), &self.asked.input.data),
+            title: title_of(self.asked.method.title(), data),
             data,
             model,
             shown,
@@ -253,6 +257,24 @@ impl Job<'_> {
     fn scores_output(&self) -> Option<&Path> {
         outputs::table_output(self.asked.output.out.as_deref(), self.json())
     }
+}
+
+/// The labels that colour the rows: those of the table, unless the model shows what it found.
+pub(crate) fn shown_labels<'a>(
+    model: &dyn Model,
+    target: Option<&'a Target>,
+    found: Option<&'a Target>,
+) -> Option<&'a Target> {
+    if model.shows_labels() { found.or(target) } else { target.or(found) }
+}
+
+/// Puts the labels that a fit found in front of the scores.
+pub(crate) fn add_labels(carried: &mut Carried, labels: Option<Target>) -> Result<(), Failure> {
+    if let Some(Target { name, values, .. }) = labels {
+        let name = label_title(&name, &carried.names())?;
+        carried.text.push(TextColumn { name, position: usize::MAX, values });
+    }
+    Ok(())
 }
 
 /// Refuses images that rows cannot be.
@@ -315,6 +337,20 @@ pub(crate) fn warn_of_lost_text(out: Option<&Path>, carried: &[String], words: W
 fn note_scores(out: &Path, files: &mut Vec<Written>) {
     if !outputs::is_standard(out) {
         files.push(Written { path: out.to_owned(), what: "scores" });
+    }
+}
+
+/// "Kernel CCA of a.csv and b.csv".
+fn title_of(method: &str, data: &DataAccount) -> String {
+    let mut paths: Vec<&Path> = data.views.iter().map(|view| view.path.as_path()).collect();
+    paths.dedup();
+    match paths[..] {
+        [] | [_] => title(method, &data.path),
+        [first, second] => match (first.file_name(), second.file_name()) {
+            (Some(one), Some(other)) => format!("{method} of {} and {}", one.display(), other.display()),
+            _ => method.into(),
+        },
+        _ => format!("{method} of {}", counted(paths.len(), "table")),
     }
 }
 

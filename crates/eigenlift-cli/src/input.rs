@@ -34,7 +34,17 @@ pub(crate) struct DataAccount {
     pub(crate) ignored: Vec<String>,
     /// Columns that are the same in every row.
     pub(crate) constant_columns: Vec<String>,
+    /// Views that stand side by side, for methods of several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) views: Vec<ViewAccount>,
     pub(crate) warnings: Vec<String>,
+}
+
+/// One of several views.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ViewAccount {
+    pub(crate) path: PathBuf,
+    pub(crate) columns: Vec<String>,
 }
 
 /// A table that was read.
@@ -114,6 +124,7 @@ impl Input {
             imputed_cells: table.imputed_cells,
             ignored: Vec::new(),
             constant_columns: constant,
+            views: Vec::new(),
             warnings: Vec::new(),
         };
         account.note_header(header_has_number);
@@ -261,11 +272,7 @@ impl DataAccount {
         }
         let mut line = format!(
             "read {}: {}, {} of numbers",
-            if account.path == Path::new("-") {
-                "standard input".into()
-            } else {
-                account.path.display().to_string()
-            },
+            account.source(),
             counted(account.rows, "row"),
             counted(account.columns, "column")
         );
@@ -294,11 +301,33 @@ impl DataAccount {
                 counted(account.imputed_cells, "missing cell")
             ));
         }
+        for (number, view) in account.views.iter().enumerate() {
+            words.say(format_args!("  view {}: {}", number + 1, list(&view.columns)));
+        }
         if !account.ignored.is_empty() {
-            words.note(format_args!(
-                "columns the model does not know were left out: {}",
-                list(&account.ignored)
-            ));
+            let which = if account.views.is_empty() { "the model does not know" } else { "of no view" };
+            words.note(format_args!("columns {which} were left out: {}", list(&account.ignored)));
+        }
+    }
+
+    /// Where the rows come from: a file, several, or standard input.
+    pub(crate) fn source(&self) -> String {
+        let mut paths: Vec<&Path> = self.views.iter().map(|view| view.path.as_path()).collect();
+        paths.dedup();
+        if paths.is_empty() {
+            paths.push(&self.path);
+        }
+        let name = |path: &Path| match path == Path::new("-") {
+            true => "standard input".to_string(),
+            false => path.display().to_string(),
+        };
+        match paths.split_last() {
+            Some((last, [])) => name(last),
+            Some((last, others)) => {
+                let others: Vec<String> = others.iter().map(|path| name(path)).collect();
+                format!("{} and {}", others.join(", "), name(last))
+            }
+            None => String::new(),
         }
     }
 }

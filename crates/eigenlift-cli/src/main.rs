@@ -23,9 +23,11 @@ mod progress;
 mod report;
 mod rows;
 mod saved;
+mod score;
 mod shell;
 mod transform;
 mod values;
+mod views;
 mod way_back;
 mod words;
 
@@ -34,7 +36,10 @@ use clap::Parser;
 use exit::Failure;
 use fit::Job;
 use interrupt::Session;
-use method::{KernelPcaSettings, ManifoldSettings, PcaSettings, WhitenSettings};
+use method::{
+    KccaSettings, KdaSettings, KernelPcaSettings, KkmeansSettings, ManifoldSettings, PcaSettings,
+    WhitenSettings,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -53,7 +58,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Transform(args) => transform::run(args, session),
         Command::Inverse(args) => apply::run_inverse(args, session),
         Command::Denoise(args) => apply::run_denoise(args, session),
-        Command::Score(args) => apply::run_score(args, session),
+        Command::Score(args) => score::run(args, session),
         Command::Choose { method: ChooseMethod::Kpca(args) } => choose::run_kpca(args, session),
         Command::Choose { method: ChooseMethod::Pca(args) } => choose::run(args, session),
         Command::Doctor { question } => doctor::run(question, session),
@@ -97,6 +102,18 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
         }
         PlanMethod::Lle(args) => {
             plan_manifold(ManifoldSettings::Lle(&args.settings), &args.input, args.speech, session)
+        }
+        PlanMethod::Kcca(args) => {
+            let how = (&args.settings.factor.machine, args.speech);
+            plan::run(&KccaSettings(&args.settings), &args.input, how, session)
+        }
+        PlanMethod::Kda(args) => {
+            let how = (&args.settings.factor.machine, args.speech);
+            plan::run(&KdaSettings(&args.settings), &args.input, how, session)
+        }
+        PlanMethod::Kkmeans(args) => {
+            let how = (&args.settings.factor.machine, args.speech);
+            plan::run(&KkmeansSettings(&args.settings), &args.input, how, session)
         }
     }
 }

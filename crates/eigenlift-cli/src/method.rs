@@ -1,23 +1,30 @@
 //! Methods as the command line sees them: settings that fit, and models that are told, drawn and written.
 
+mod factor;
+mod kcca;
+mod kda;
+mod kkmeans;
 mod kpca;
 mod manifold;
 mod pca;
 mod whiten;
 
+pub(crate) use kcca::{KccaSettings, OneView};
+pub(crate) use kda::KdaSettings;
+pub(crate) use kkmeans::KkmeansSettings;
 pub(crate) use kpca::{Earlier, KernelPcaSettings};
-pub(crate) use manifold::{COMPONENT, ManifoldSettings};
+pub(crate) use manifold::ManifoldSettings;
 pub(crate) use pca::PcaSettings;
 pub(crate) use whiten::WhitenSettings;
 
 use crate::args::{InputArgs, MachineArgs, Precision};
 use crate::exit::Failure;
-use crate::input::DataAccount;
-use crate::outputs;
-use crate::plot::Shown;
+use crate::input::{DataAccount, Input};
+use crate::outputs::{self, score_names};
+use crate::plot::{Plane, Shown};
 use crate::rows::{TableRows, too_large};
 use crate::values::PlotKind;
-use crate::words::Words;
+use crate::words::{Words, counted};
 use eigenlift::data::AnySamples;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
@@ -32,6 +39,8 @@ use std::path::Path;
 pub(crate) struct Rows {
     pub(crate) samples: AnySamples,
     pub(crate) weights: Option<Vec<f64>>,
+    /// Labels, for a method that learns from them.
+    pub(crate) target: Option<Target>,
 }
 
 /// A plan, in words and for programs.
@@ -55,6 +64,22 @@ pub(crate) trait Method {
     /// Files it reads beside the table.
     fn inputs(&self) -> Vec<&Path> {
         Vec::new()
+    }
+    /// Reads the table as a whole.
+    fn read(&self, input: &InputArgs) -> Result<Input, Failure> {
+        Input::read(input)
+    }
+    /// Columns of one table that make up views, a list for each.
+    fn views(&self) -> &[String] {
+        &[]
+    }
+    /// Whether it learns from the labels.
+    fn learns_labels(&self) -> bool {
+        false
+    }
+    /// What stands in front of the numbers in the names of scores.
+    fn score_prefixes(&self, _: &DataAccount) -> Vec<String> {
+        vec![self.name().into()]
     }
     /// Precision of the rows.
     fn precision(&self) -> Precision;
@@ -94,6 +119,10 @@ pub(crate) trait Model: Send + Sync {
     fn fitted(&self) -> &dyn Fitted;
     /// Rows it was fitted on.
     fn n_samples(&self) -> usize;
+    /// Names of the scores.
+    fn score_names(&self) -> Vec<String> {
+        score_names(self.fitted().method(), self.fitted().n_outputs())
+    }
     /// Sentences a person should read before using the scores.
     fn warnings(&self) -> Vec<String> {
         self.fitted().warnings().to_vec()
@@ -105,6 +134,18 @@ pub(crate) trait Model: Send + Sync {
     /// A column in front of the scores that the fit itself found, one label for each row.
     fn labels(&self) -> Option<Target> {
         None
+    }
+    /// Whether these labels colour rows in place of the target.
+    fn shows_labels(&self) -> bool {
+        false
+    }
+    /// Places of the rows of the fit in a picture, where scores are not places.
+    fn plane(&self) -> Option<&Plane> {
+        None
+    }
+    /// What the scores are, in a few words.
+    fn size(&self) -> String {
+        counted(self.fitted().n_outputs(), "component")
     }
     /// Whether distances between scores stand for distances between rows, so that a picture must not stretch them.
     fn keeps_distances(&self) -> bool {
@@ -174,6 +215,19 @@ fn is_memory(failure: &Option<impl std::borrow::Borrow<Failure>>) -> bool {
     matches!(failure.as_ref().map(std::borrow::Borrow::borrow), Some(Failure::Library(Error::Memory { .. })))
 }
 
+/// Rows that are not in memory cannot be compared with each other.
+fn needs_all_rows(method: &str, rows: &TableRows) -> Failure {
+    let size = match rows.rows_if_known() {
+        Some(n) => format!("{n} rows of {} columns", rows.account.columns),
+        None => format!("rows of {} columns", rows.account.columns),
+    };
+    Failure::Library(Error::Memory {
+        found: format!("{size}, which take more than half of the memory allowed"),
+        required: format!("{method}: rows must be in memory, all of them"),
+        action: "Allow more memory with --memory, use --precision f32, or give fewer rows".into(),
+    })
+}
+
 /// Rows in the precision of the method, weights behind the data.
 fn prepared(method: &dyn Method, rows: TableRows) -> Result<TableRows, Failure> {
     let mut rows = rows.in_single_precision(method.precision().is_single());
@@ -188,6 +242,17 @@ pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
         AnyModel::Pca(model) => Box::new(pca::Told::of(model)),
         AnyModel::Whitening(model) => Box::new(whiten::Told::of(*model)),
         AnyModel::Manifold(model) => Box::new(manifold::Told::of(*model)),
+        AnyModel::KernelCca(model) => Box::new(*model),
+        AnyModel::KernelDiscriminant(model) => Box::new(kda::Told::of(*model)),
+        AnyModel::KernelKMeans(model) => Box::new(kkmeans::Told::of(*model)),
+    }
+}
+
+/// Names of what comes out for a row.
+pub(crate) fn output_names(any: &AnyModel) -> Vec<String> {
+    match any {
+        AnyModel::KernelCca(model) => kcca::names(model.n_views(), model.n_components()),
+        other => score_names(other.fitted().method(), other.fitted().n_outputs()),
     }
 }
 

@@ -172,17 +172,37 @@ pub(crate) fn score_names(method: &str, k: usize) -> Vec<String> {
     (1..=k).map(|j| format!("{method}{j}")).collect()
 }
 
+/// What a column of labels is called in front of the scores: `predicted_class` where a column `class` is carried already.
+pub(crate) fn label_title(name: &str, carried: &[String]) -> Result<String, Failure> {
+    let taken = |name: &str| carried.iter().any(|other| other == name);
+    let other = format!("predicted_{name}");
+    match (taken(name), taken(&other)) {
+        (false, _) => Ok(name.into()),
+        (true, false) => Ok(other),
+        (true, true) => Err(Failure::Input(format!(
+            "the columns {name} and {other} are carried in front of the scores, and a column of one of these names comes to \
+             stand there; every column needs a name of its own. Rename one."
+        ))),
+    }
+}
+
 /// Refuses carried columns that are called like scores, before the work starts.
 pub(crate) fn check_names(carried: &[String], method: &str, k: usize) -> Result<(), Failure> {
     let clash =
         |name: &str| name.strip_prefix(method).and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n <= k);
-    match carried.iter().find(|name| clash(name)) {
-        Some(name) => Err(Failure::Input(format!(
-            "the column {name} is carried in front of the scores and is called like one of them; every column needs a name \
-             of its own. Rename it."
-        ))),
-        None => Ok(()),
-    }
+    carried.iter().find(|name| clash(name)).map_or(Ok(()), |name| Err(called_like_a_score(name)))
+}
+
+/// As [`check_names`], where the scores are known by name.
+pub(crate) fn check_known_names(carried: &[String], names: &[String]) -> Result<(), Failure> {
+    carried.iter().find(|name| names.contains(name)).map_or(Ok(()), |name| Err(called_like_a_score(name)))
+}
+
+fn called_like_a_score(name: &str) -> Failure {
+    Failure::Input(format!(
+        "the column {name} is carried in front of the scores and is called like one of them; every column needs a name of its \
+         own. Rename it."
+    ))
 }
 
 /// Writes scores with what is carried in front of them.

@@ -2,7 +2,7 @@
 
 use crate::args::{InputArgs, MachineArgs, Precision, SpeechArgs};
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::input::DataAccount;
 use crate::interrupt::Session;
 use crate::method::{self, Method, Rows};
 use crate::outputs;
@@ -25,12 +25,13 @@ pub(crate) fn run(
     let plan = match method::in_pieces(method, input, machine)? {
         Some(rows) => of_pieces(rows)?,
         None => {
-            let mut whole = Input::read(input)?;
+            let mut whole = method.read(input)?;
             let weights = whole.take_weights(method.weights())?;
             whole.account.say(words);
             whole.account.note_constant_columns(words);
             method.check(&whole.account, &[])?;
-            let rows = Rows { samples: whole.take_samples(method.precision())?, weights };
+            let target = whole.carried.target.take();
+            let rows = Rows { samples: whole.take_samples(method.precision())?, weights, target };
             let plan =
                 session.watched(speech.quiet, |watch| Ok(method.plan(&whole.account, &rows, watch)))?;
             match method::pieces_instead(method, input, &plan)? {

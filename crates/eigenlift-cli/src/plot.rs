@@ -13,9 +13,10 @@ use crate::method::Model;
 use crate::outputs;
 use eigenlift::data::AnyPoints;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{Fitted, FittedKernelPca};
+use eigenlift::methods::FittedKernelPca;
 use eigenlift_io::Target;
 use eigenlift_plot::{Color, Figure, Scatter, Scree, scatter, scree};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -33,6 +34,40 @@ pub(crate) struct Shown<'a> {
     pub(crate) rows: Option<AnyPoints<'a>>,
 }
 
+/// Places of rows in a picture, for a model whose scores are not places.
+#[derive(Clone, Debug)]
+pub(crate) struct Plane {
+    /// Names of the coordinates.
+    pub(crate) names: Vec<String>,
+    /// What stands along the axes.
+    pub(crate) axes: Vec<String>,
+    /// One row for each row.
+    pub(crate) places: Matrix<f64>,
+}
+
+/// What rows are drawn along: the plane of a model that has one, then the scores.
+pub(crate) struct Drawn<'a> {
+    pub(crate) names: Vec<String>,
+    pub(crate) axes: Vec<String>,
+    pub(crate) values: Cow<'a, Matrix<f64>>,
+}
+
+impl<'a> Drawn<'a> {
+    pub(crate) fn of(model: &dyn Model, scores: &'a Matrix<f64>) -> Self {
+        let (mut names, mut axes) = (model.score_names(), axis_labels(model, scores.n_cols()));
+        let Some(plane) = model.plane().filter(|plane| plane.places.n_rows() == scores.n_rows()) else {
+            return Self { names, axes, values: Cow::Borrowed(scores) };
+        };
+        names.splice(0..0, plane.names.iter().cloned());
+        axes.splice(0..0, plane.axes.iter().cloned());
+        let front = plane.places.n_cols();
+        let values = Matrix::from_fn(scores.n_rows(), front + scores.n_cols(), |i, j| {
+            if j < front { plane.places[(i, j)] } else { scores[(i, j - front)] }
+        });
+        Self { names, axes, values: Cow::Owned(values) }
+    }
+}
+
 /// Writes a figure in the format that the extension stands for.
 pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
@@ -47,14 +82,20 @@ pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) ->
 
 /// Rows that were not fitted, along the first two coordinates.
 pub(crate) fn draw_plain_scatter(
-    model: &dyn Fitted,
+    names: &[String],
     shown: &Shown<'_>,
     title: &str,
 ) -> Result<Figure, Failure> {
-    scatter_of(shown, &outputs::score_names(model.method(), shown.scores.n_cols()), false, title)
+    scatter_of(shown, names, false, title)
 }
 
-fn scatter_of(shown: &Shown<'_>, labels: &[String], equal: bool, title: &str) -> Result<Figure, Failure> {
+/// Rows along two axes, or one axis and their order.
+pub(crate) fn scatter_of(
+    shown: &Shown<'_>,
+    labels: &[String],
+    equal: bool,
+    title: &str,
+) -> Result<Figure, Failure> {
     let Shown { scores, target, .. } = *shown;
     let label = |j: usize| labels.get(j).cloned().unwrap_or_default();
     let x = scores.column(0);
@@ -79,12 +120,17 @@ fn scatter_of(shown: &Shown<'_>, labels: &[String], equal: bool, title: &str) ->
 
 /// What each of `k` coordinates is called, with its share of the variance where it has one.
 pub(crate) fn axis_labels(model: &dyn Model, k: usize) -> Vec<String> {
-    let (name, shares) = (model.fitted().method(), model.shares());
-    let label = |j: usize| match shares.get(j) {
-        Some(share) => format!("{name}{} ({:.1} % of variance)", j + 1, 100.0 * share),
-        None => format!("{name}{}", j + 1),
+    let shares = model.shares();
+    let label = |(j, name): (usize, String)| match shares.get(j) {
+        Some(share) => with_share(&name, *share),
+        None => name,
     };
-    (0..k).map(label).collect()
+    model.score_names().into_iter().take(k).enumerate().map(label).collect()
+}
+
+/// A coordinate with its share of the variance.
+pub(crate) fn with_share(name: &str, share: f64) -> String {
+    format!("{name} ({:.1} % of variance)", 100.0 * share)
 }
 
 /// A picture whose points have the colours of a target: numbers, classes or none.

@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::input::{DataAccount, list};
 use crate::method::Model;
 use crate::outputs::{self, Kind, Wanted, Written};
-use crate::plot::{Shown, axis_labels, continuous};
+use crate::plot::{Drawn, Shown, continuous};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::counted;
 use eigenlift_io::Target;
@@ -43,6 +43,7 @@ impl FitStory<'_> {
             section("Pictures", self.figures()?),
             section("What was decided, and why", vec![Block::Preformatted { text: model.plan() }]),
         ];
+        sections.retain(|section| !section.blocks.is_empty());
         sections.extend(ending(self.data, &self.command));
         Ok(Report {
             title: self.title.clone(),
@@ -68,11 +69,12 @@ impl FitStory<'_> {
         if self.data.dropped_rows > 0 {
             caption += " Rows are counted without those that were left out.";
         }
+        let drawn = Drawn::of(self.model, scores);
         Points {
             name: "Rows along the components".into(),
             caption,
-            axes: axis_labels(self.model, scores.n_cols()),
-            scores: scores.as_slice().to_vec(),
+            axes: drawn.axes,
+            scores: drawn.values.into_owned().into_vec(),
             color: color(target),
             equal_aspect: self.model.keeps_distances() && scores.n_cols() > 1,
             rows: rows.map(|rows| RowTable {
@@ -204,18 +206,17 @@ pub(crate) fn ending(data: &DataAccount, command: &str) -> Vec<Section> {
 
 /// What was read, as names and values.
 pub(crate) fn facts(data: &DataAccount) -> Vec<(String, String)> {
-    let source = if outputs::is_standard(&data.path) {
-        "standard input".to_string()
-    } else {
-        data.path.display().to_string()
-    };
+    let several = data.views.iter().any(|view| view.path != data.path);
     let mut facts = vec![
-        ("table".to_string(), source),
+        (if several { "tables" } else { "table" }.to_string(), data.source()),
         ("rows".into(), data.rows.to_string()),
         ("data columns".into(), data.columns.to_string()),
     ];
     let mut add = |name: &str, value: String| facts.push((name.into(), value));
-    if !data.column_names.is_empty() {
+    for (number, view) in data.views.iter().enumerate() {
+        add(&format!("view {}", number + 1), list(&view.columns));
+    }
+    if !data.column_names.is_empty() && data.views.is_empty() {
         add("names", list(&data.column_names));
     }
     data.target.iter().for_each(|name| add("labels", name.clone()));

@@ -1,12 +1,12 @@
 //! `eigenlift transform`: scores of new rows with a saved model, a piece at a time.
 
-use crate::args::{ApplyArgs, Precision};
+use crate::args::{Precision, TransformArgs};
 use crate::exit::Failure;
 use crate::fit::{sample_scores, title, warn_of_lost_text};
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
-use crate::method::COMPONENT;
-use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, score_names};
+use crate::method::{OneView, output_names};
+use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, label_title, score_names};
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::saved;
@@ -42,6 +42,9 @@ struct TransformAccount<'a> {
     version: &'static str,
     model: &'a Path,
     method: &'a str,
+    /// The view that the rows are of, for a model of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<usize>,
     /// The kernel, for a method that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<&'a str>,
@@ -53,8 +56,14 @@ struct TransformAccount<'a> {
     files: &'a [Written],
 }
 
+/// A model, and what comes out of it by name.
+pub(crate) struct Named<'a> {
+    pub(crate) fitted: &'a dyn Fitted,
+    pub(crate) names: Vec<String>,
+}
+
 /// Loads the model, reads the rows, writes their scores.
-pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
+pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure> {
     outputs::check_standard_output(args.output.speech.json, args.output.out.as_deref())?;
     let wanted = args.output.out.iter().map(|path| Wanted { flag: "--out", path, kind: Kind::Table });
     let wanted: Vec<Wanted<'_>> = wanted.chain(outputs::wanted_plots(&args.plot)).collect();
@@ -63,23 +72,33 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
     let words = Words::new(args.output.speech.quiet);
     let (model, load) = timed(|| saved::load(&args.model));
     let any = model?.with_engine(Arc::new(Cpu::new(args.output.threads.into())?));
-    let model = any.fitted();
+    let view = OneView::of(&any, args.view)?;
+    let named = match &view {
+        Some(view) => Named { fitted: view, names: score_names(view.method(), view.n_outputs()) },
+        None => Named { fitted: any.fitted(), names: output_names(&any) },
+    };
+    let model = named.fitted;
     let mut seconds = Seconds { load, ..Seconds::default() };
     let out = outputs::table_output(args.output.out.as_deref(), args.output.speech.json);
     let mut files = Vec::new();
     let account = if is_sparse(&args.input.data) {
-        project_sparse(model, args, out, &mut seconds, session)?
+        project_sparse(&named, args, out, &mut seconds, session)?
     } else {
         let (rows, opened) = timed(|| TableRows::open(&args.input));
         let mut rows = rows?;
         seconds.read += opened;
-        rows.match_columns(model.column_names(), model.n_features())?;
-        outputs::check_names(&rows.carried_names(), model.method(), model.n_outputs())?;
+        let wanted = match &view {
+            Some(view) => view.names_in(&rows.account.column_names),
+            None => model.column_names().to_vec(),
+        };
+        rows.match_columns(&wanted, model.n_features())?;
+        outputs::check_known_names(&rows.carried_names(), &named.names)?;
         warn_of_lost_text(args.output.out.as_deref(), &rows.carried_names(), words);
-        session
-            .watched(args.output.speech.quiet, |watch| project(model, &mut rows, out, &mut seconds, watch))?;
+        session.watched(args.output.speech.quiet, |watch| {
+            project(&named, &mut rows, out, &mut seconds, watch)
+        })?;
         for request in &args.plot {
-            let figure = session.watched(args.output.speech.quiet, |watch| draw(&any, &mut rows, watch))?;
+            let figure = session.watched(args.output.speech.quiet, |watch| draw(&named, &mut rows, watch))?;
             plot::save(&figure, &request.path)?;
             files.push(Written { path: request.path.clone(), what: request.kind.name() });
         }
@@ -94,8 +113,11 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
             version: env!("CARGO_PKG_VERSION"),
             model: &args.model,
             method: model.method(),
+            view: args.view,
             kernel: match &any {
                 AnyModel::KernelPca(model) => Some(&model.plan().kernel),
+                AnyModel::KernelDiscriminant(model) => Some(&model.plan().kernel),
+                AnyModel::KernelKMeans(model) => Some(&model.plan().kernel),
                 _ => None,
             },
             n_components: model.n_outputs(),
@@ -111,7 +133,7 @@ pub(crate) fn run(args: &ApplyArgs, session: &Session) -> Result<(), Failure> {
 }
 
 /// Rows for a picture are read a second time.
-fn check_picture(args: &ApplyArgs) -> Result<(), Failure> {
+fn check_picture(args: &TransformArgs) -> Result<(), Failure> {
     let once = outputs::is_standard(&args.input.data) || is_sparse(&args.input.data);
     if args.plot.is_empty() || !once {
         return Ok(());
@@ -124,24 +146,25 @@ fn check_picture(args: &ApplyArgs) -> Result<(), Failure> {
 }
 
 /// Some rows along the first two coordinates.
-fn draw(any: &AnyModel, rows: &mut TableRows, watch: &Watch) -> Result<Figure, Failure> {
+fn draw(named: &Named<'_>, rows: &mut TableRows, watch: &Watch) -> Result<Figure, Failure> {
     let n = rows.account.rows;
-    let (scores, target) = sample_scores(any.fitted(), n, rows, watch)?;
+    let (scores, target) = sample_scores(named.fitted, n, rows, watch)?;
     rows.account.rows = n;
     let shown = Shown { scores: &scores, target: target.as_ref(), rows: None };
     let name = title("Scores", &rows.account.path);
     // Shares of the variance are those of the rows of the fit.
-    plot::draw_plain_scatter(any.fitted(), &shown, &name)
+    plot::draw_plain_scatter(&named.names, &shown, &name)
 }
 
 /// Projects the rows of a sparse matrix.
 fn project_sparse(
-    model: &dyn Fitted,
-    args: &ApplyArgs,
+    named: &Named<'_>,
+    args: &TransformArgs,
     out: Option<&Path>,
     seconds: &mut Seconds,
     session: &Session,
 ) -> Result<DataAccount, Failure> {
+    let model = named.fitted;
     let mut input = Input::read(&args.input)?;
     seconds.read += input.seconds;
     input.match_columns(model.column_names(), model.n_features())?;
@@ -153,9 +176,11 @@ fn project_sparse(
     seconds.transform += took;
     let labels =
         session.watched(true, |watch| Ok(model.labels_on(&**model.engine(), samples.points(), watch)?))?;
-    input.carried.text.extend(labels.map(component_column));
+    if let (Some(name), Some(labels)) = (model.label_name(), labels) {
+        input.carried.text.push(label_column(model, name, &labels));
+    }
     if let Some(out) = out {
-        let names = score_names(model.method(), scores.n_cols());
+        let names = named.names.clone();
         let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
         written?;
         seconds.write += took;
@@ -166,26 +191,32 @@ fn project_sparse(
 /// Projects all rows, from where the table stands to its end, and writes their scores; the output appears when all are
 /// written.
 pub(crate) fn project(
-    model: &dyn Fitted,
+    named: &Named<'_>,
     rows: &mut TableRows,
     out: Option<&Path>,
     seconds: &mut Seconds,
     watch: &Watch,
 ) -> Result<(), Failure> {
-    let names = score_names(model.method(), model.n_outputs());
-    let text = model.has_labels().then_some(COMPONENT);
-    let sheet = Sheet { out, names, text, to_the_end: false };
+    let model = named.fitted;
+    let carried = rows.carried_names();
+    let title = model.label_name().map(|name| label_title(name, &carried)).transpose()?;
+    let sheet = Sheet { out, names: named.names.clone(), text: title.as_deref(), to_the_end: false };
     each_piece(rows, sheet, seconds, watch, |piece, watch| {
-        let labels =
-            if model.has_labels() { model.labels_on(&**model.engine(), piece.into(), watch)? } else { None };
-        Ok(Turned { rows: model.project(piece.into(), watch)?, text: labels.map(component_column) })
+        let text = match &title {
+            Some(title) => {
+                let labels = model.labels_on(&**model.engine(), piece.into(), watch)?;
+                labels.map(|labels| label_column(model, title, &labels))
+            }
+            None => None,
+        };
+        Ok(Turned { rows: model.project(piece.into(), watch)?, text })
     })
 }
 
-/// Parts as a column, counted from 1.
-fn component_column(parts: Vec<u32>) -> TextColumn {
-    let values = parts.iter().map(|part| (part + 1).to_string()).collect();
-    TextColumn { name: COMPONENT.into(), position: usize::MAX, values }
+/// Labels as a column, in words.
+fn label_column(model: &dyn Fitted, title: &str, labels: &[u32]) -> TextColumn {
+    let values = labels.iter().map(|label| model.label_words(*label)).collect();
+    TextColumn { name: title.into(), position: usize::MAX, values }
 }
 
 /// What rows become.
@@ -275,7 +306,7 @@ pub(crate) fn each_piece(
 }
 
 /// Rows in messages are counted from the start of the piece; this says where it starts.
-fn from_row(error: Error, first: usize) -> Failure {
+pub(crate) fn from_row(error: Error, first: usize) -> Failure {
     match error {
         Error::Data { found, required, action } if first > 0 => {
             Failure::Input(format!("{found} (rows counted after row {first}); {required}. {action}."))

@@ -220,10 +220,22 @@ pub(crate) enum PlotKind {
     Curves,
     /// The kernel matrix and its centred form.
     Gram,
+    /// Scores of one view against those of another.
+    Canonical,
+    /// Correlations on the rows of the fit and on rows held out.
+    Correlations,
+    /// What each regularisation did on rows held out.
+    Regularization,
+    /// Predicted classes or clusters over the plane.
+    Regions,
+    /// T² and squared prediction error over the rows in their order.
+    Chart,
+    /// What input columns contribute to how unusual rows are.
+    Contributions,
 }
 
 impl PlotKind {
-    const ALL: [(&'static str, PlotKind); 12] = [
+    const ALL: [(&'static str, PlotKind); 18] = [
         ("scatter", Self::Scatter),
         ("scree", Self::Scree),
         ("contours", Self::Contours),
@@ -236,6 +248,12 @@ impl PlotKind {
         ("linear", Self::Linear),
         ("curves", Self::Curves),
         ("gram", Self::Gram),
+        ("canonical", Self::Canonical),
+        ("correlations", Self::Correlations),
+        ("regularization", Self::Regularization),
+        ("regions", Self::Regions),
+        ("chart", Self::Chart),
+        ("contributions", Self::Contributions),
     ];
 
     /// What the picture is called above it.
@@ -253,6 +271,12 @@ impl PlotKind {
             Self::Doctor => "Numbers of neighbours",
             Self::Preimages => "Pre-images",
             Self::Sensitivity => "Sensitivity to the bandwidth",
+            Self::Canonical => "Views against each other",
+            Self::Correlations => "Correlations",
+            Self::Regularization => "Regularisation",
+            Self::Regions => "Regions",
+            Self::Chart => "How unusual the rows are",
+            Self::Contributions => "Contributions",
         }
     }
 
@@ -279,6 +303,16 @@ impl PlotKind {
                 "Axes of feature space pulled back to the data: the rows nearest to each axis. Dashed where none comes near."
             }
             Self::Gram => "The kernel between all pairs of rows, as it is and centred.",
+            Self::Canonical => {
+                "Scores of the first view against those of the second: the closer to a line, the more they have in common."
+            }
+            Self::Correlations => {
+                "Correlations between the views on the rows of the fit and on rows held out, which alone count as evidence."
+            }
+            Self::Regularization => "What each regularisation did on rows held out, and which was chosen.",
+            Self::Regions => "What is predicted at each place of the plane, with the rows over it.",
+            Self::Chart => "T² and squared prediction error of the rows in their order, with their limits.",
+            Self::Contributions => "What each input column contributes to how unusual rows are.",
         }
     }
 
@@ -330,6 +364,11 @@ pub(crate) fn scree_plot(text: &str) -> Result<PlotRequest, String> {
 /// `FILE` or `scatter=FILE`.
 pub(crate) fn scatter_plot(text: &str) -> Result<PlotRequest, String> {
     plot_among(&[PlotKind::Scatter], text)
+}
+
+/// `FILE`, `scatter=FILE`, `chart=FILE` or `contributions=FILE`.
+pub(crate) fn score_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Scatter, PlotKind::Chart, PlotKind::Contributions], text)
 }
 
 /// `FILE` or `preimages=FILE`.

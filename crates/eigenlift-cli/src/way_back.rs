@@ -56,7 +56,10 @@ pub(crate) fn check(model: &AnyModel, args: &WayBackArgs) -> Result<Option<Tally
             refuse_search(fitted, args)?;
             None
         }
-        AnyModel::Manifold(_) => {
+        AnyModel::Manifold(_)
+        | AnyModel::KernelCca(_)
+        | AnyModel::KernelDiscriminant(_)
+        | AnyModel::KernelKMeans(_) => {
             fitted.invert(&Matrix::zeros(0, fitted.n_outputs()), &Watch::default())?;
             None
         }

@@ -67,13 +67,15 @@ fn only_commands_that_exist_are_listed() {
     let of = |first: &str| {
         all.iter().filter(|c| c.len() == 2 && c[0] == first).map(|c| c[1].as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of("fit"), ["kpca", "pca", "whiten", "isomap", "mds", "laplacian", "diffusion", "lle"]);
+    let methods =
+        ["kpca", "pca", "whiten", "isomap", "mds", "laplacian", "diffusion", "lle", "kcca", "kda", "kkmeans"];
+    assert_eq!(of("fit"), methods);
     assert_eq!(of("plan"), of("fit"));
     assert_eq!(of("choose"), ["kpca", "pca"]);
     assert_eq!(of("doctor"), ["isomap", "kernel"]);
     assert_eq!(of("kernel").len(), 8);
     assert_eq!(all.iter().filter(|command| command.len() == 1).count(), 17);
-    assert_eq!(all.len(), 1 + 17 + 8 + 8 + 2 + 2 + 8 + 9);
+    assert_eq!(all.len(), 1 + 17 + 11 + 11 + 2 + 2 + 8 + 13);
 }
 
 #[test]

@@ -9,7 +9,7 @@ type Case = (&'static str, i32, &'static str);
 
 const COMMAND_LINES: &[Case] = &[
     ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
-    ("fit kcca iris.csv", 2, "unrecognized subcommand 'kcca'"),
+    ("fit tsne iris.csv", 2, "unrecognized subcommand 'tsne'"),
     ("fit kpca", 2, "<DATA>"),
     ("fit kpca iris.csv --frob", 2, "unexpected argument '--frob'"),
     ("fit kpca iris.csv -k 0", 2, "a whole number of at least 1, or auto, is required"),

@@ -173,7 +173,7 @@ fn score_says_how_far_out_and_how_far_off_rows_lie() {
         let (variances, scores) = (list(&account["variances"]), folder.numbers("s.csv"));
         let run = folder.say("score m.safetensors iris.csv --target species --quiet").ok();
         let (names, found) = table(&run.out);
-        assert_eq!(names, ["species", "t2", "spe"]);
+        assert_eq!(names, ["novel", "species", "t2", "spe"]);
         folder.say("denoise m.safetensors iris.csv --out d.csv --quiet").ok();
         let near = folder.numbers("d.csv");
         let deviation: Vec<f64> = match scale {

@@ -112,7 +112,7 @@ fn commands_on_models_draw() {
     ok("transform iris.safetensors iris.csv --target species --out t.csv --plot t.svg");
     assert!(folder.read("t.svg").contains("setosa"));
     ok("score pca.safetensors iris.csv --out u.csv --plot u.svg");
-    assert!(folder.read("u.svg").contains("t2") && folder.read("u.svg").contains("spe"));
+    assert!(folder.read("u.svg").contains("T²") && folder.read("u.svg").contains("SPE"));
     ok("kernel gram worked.csv --kernel polynomial(degree=2) --out k.csv --plot k.svg");
     assert!(folder.read("k.svg").contains("441"), "entries of a small matrix are written");
     for question in ["check", "dim", "eigen", "distance"] {

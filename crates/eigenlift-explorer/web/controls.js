@@ -23,8 +23,10 @@ const ExplorerControls = (() => {
 
     /** The number that the value of a field stands for, or around which its slider goes; null when it is yet to be found. */
     function centerOf(owner, name, field) {
-      if (field.center) return field.center;
       const now = ExplorerSettings.value(settings, owner, name, field);
+      // Each of several views has a number of its own.
+      if (METHODS[settings.method].several && [field.word, field.also].includes(now)) return null;
+      if (field.center && now !== "auto") return field.center;
       const learned = found[`${owner}.${name}.${now === "auto" ? now : field.word}`];
       if (learned || now === "auto") return learned || null;
       const gamma = (data && data.gamma) || 1;
@@ -49,7 +51,7 @@ const ExplorerControls = (() => {
       };
       if (field.kind === "choice") return choice(id, title, field, changed);
       if (field.kind === "tick") return tick(id, title, changed);
-      if (field.kind === "text") return text(id, title, changed);
+      if (field.kind === "text") return text(id, title, field, changed);
       return ExplorerSliders.create({ id, title, field, onChange: changed });
     }
 
@@ -65,10 +67,11 @@ const ExplorerControls = (() => {
       return { element, set: (value) => (box.checked = Boolean(value)) };
     }
 
-    function text(id, title, changed) {
+    function text(id, title, field, changed) {
       const soon = later(() => area.value.trim() && changed(area.value.trim()), 500);
-      const area = make("textarea", { id, "data-testid": id, rows: 3, spellcheck: "false", oninput: soon });
-      return { element: labelled(id, title, area), set: (value) => (area.value = value) };
+      const area = make("textarea", { id, "data-testid": id, rows: field.lines || 3, spellcheck: "false", oninput: soon });
+      const set = (value) => document.activeElement !== area && (area.value = value);
+      return { element: labelled(id, title, area), set };
     }
 
     function fieldsOf(place, owner, fields) {
@@ -99,7 +102,7 @@ const ExplorerControls = (() => {
       at("more-note").textContent = taken.length ? `Instead of the control: ${taken.join(", ")}.` : "";
       for (const { owner, name, field, control } of shown) {
         if (control.limit) control.limit(limitOf(field));
-        control.set(ExplorerSettings.value(settings, owner, name, field), centerOf(owner, name, field));
+        control.set(ExplorerSettings.value(settings, owner, name, field, data), centerOf(owner, name, field));
       }
     }
 
@@ -125,6 +128,8 @@ const ExplorerControls = (() => {
       learn(result, used) {
         const written = ExplorerSettings.overridden(used);
         if (used.values.k === "auto" && !written.includes("-k")) found[`${used.method}.k.auto`] = result.components;
+        const kappa = /κ = ([.\deE-]+)/.exec((result.words || []).join("\n"));
+        if (kappa) found[`${used.method}.regularization.auto`] = Number(kappa[1]);
         const kernel = written.includes("--kernel") ? null : kernelOf(used);
         const text = /^\s*kernel\s+(\w+)\((.*?)\)\s*$/m.exec(result.plan || "");
         for (const [, name, value] of text && text[1] === kernel ? text[2].matchAll(/(\w+)=([-+.\deE]+)/g) : []) {

@@ -57,6 +57,13 @@ const ExplorerEmbedding = (() => {
     return target.kind === "classes" ? target.names[target.codes[i]] : number(target.values[i]);
   }
 
+  /** Labels that a fit found, their bytes turned into numbers; null if it found none. */
+  function foundLabels(labels) {
+    if (!labels) return null;
+    const { kind, codes, values } = labels;
+    return kind === "classes" ? { ...labels, codes: decode(codes, Uint16Array) } : { ...labels, values: decode(values, Float32Array) };
+  }
+
   /** A target as colours of points. */
   function targetColor(target) {
     if (!target) return { kind: "none" };
@@ -75,10 +82,13 @@ const ExplorerEmbedding = (() => {
     let fitted = null;
     let drawn = null;
     let base = null;
+    let canColumns = false;
+    // Whether a person chose the colour; otherwise it is what suits the result.
+    let colorChosen = false;
 
     const view = EigenliftPoints.create(at("embedding"), {
       ariaLabel: "Embedding: scores of every row",
-      label: (i) => [`row ${i + 1}`, ...(ofData() && data.target ? [`${data.target.name}: ${labelOf(data.target, i)}`] : [])],
+      label: (i) => [`row ${i + 1}`, ...(ofData() ? [data.target, fit.labels] : []).filter(Boolean).map((one) => `${one.name}: ${labelOf(one, i)}`)],
       onHover: (i) => ofData() && hooks.onHover(i),
       onClick: (i) => i >= 0 && ofData() && hooks.onClick(i),
       onSelect: (indices) => (showSelection(indices), hooks.onSelect(indices)),
@@ -114,6 +124,7 @@ const ExplorerEmbedding = (() => {
     function color() {
       const chosen = at("color").value;
       if (chosen === "target") return targetColor(data.target);
+      if (chosen === "labels") return targetColor(fit.labels);
       if (!columns[chosen]) return { kind: "none" };
       return { kind: "values", values: columns[chosen], name: data.columns[Number(chosen.slice(7))] };
     }
@@ -156,13 +167,18 @@ const ExplorerEmbedding = (() => {
       if (at("y").value === at("x").value && fit.k > 1) at("y").value = at("x").value === "0" ? "1" : "0";
     }
 
-    function offerColors(canColumns) {
+    function offerColors() {
       const target = data.target ? [["target", data.target.name]] : [];
+      const labels = ofData() && fit.labels ? [["labels", `${fit.labels.name} (found)`]] : [];
       const all = canColumns ? data.columns.slice(0, 500).map((name, j) => [`column:${j}`, name]) : [];
-      options(at("color"), [...target, ["none", "none"], ...all], data.target ? "target" : "none");
+      const usual = labels.length && (fit.showsLabels || !data.target) ? "labels" : data.target ? "target" : "none";
+      const choices = [...target, ...labels, ["none", "none"], ...all];
+      const kept = colorChosen && choices.some(([name]) => name === at("color").value);
+      options(at("color"), choices, kept ? at("color").value : usual);
     }
 
     async function onColor() {
+      colorChosen = true;
       const chosen = at("color").value;
       const of = data.id;
       if (chosen.startsWith("column:") && !columns[chosen]) {
@@ -214,11 +230,12 @@ const ExplorerEmbedding = (() => {
     setMode("pan");
 
     return {
-      setData(given, canColumns) {
+      setData(given, can) {
         data = given;
         columns = {};
         base = null;
-        offerColors(canColumns);
+        [canColumns, colorChosen] = [can, false];
+        offerColors();
         showSelection([]);
       },
       /** Shows a result; `neighbor` are scores to agree with in sign when there are none of this pane. */
@@ -230,8 +247,10 @@ const ExplorerEmbedding = (() => {
         fit = {
           data: data.id, method: result.method, rows: result.rows, k, signs, scores: turned(raw, k, signs),
           names: result.names, axes: result.axes, equal: result.equal, invertible: result.can_invert,
+          labels: foundLabels(result.labels), showsLabels: result.shows_labels,
         };
         offerAxes();
+        offerColors();
         draw();
         setMode(mode());
       },

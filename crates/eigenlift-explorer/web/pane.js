@@ -37,7 +37,7 @@ const ExplorerPane = (() => {
       if (!at("fit-error").hidden) onStatus("Fitting …");
       notice(at("fit-error"), []);
       const settings = ExplorerSettings.copy(controls.settings());
-      fitter.ask({ data: data.id, args: ExplorerSettings.args(settings), settings, since: performance.now() });
+      fitter.ask({ data: data.id, args: ExplorerSettings.args(settings, data), settings, since: performance.now() });
     }
 
     function onStatus(text) {
@@ -92,7 +92,7 @@ const ExplorerPane = (() => {
       inspector.renew();
       hooks.onShown();
       root.dataset.job = job;
-      const parts = [count(result.rows, "row"), count(result.components, "component"), seconds(result.seconds)];
+      const parts = [count(result.rows, "row"), result.size, seconds(result.seconds)];
       onStatus(parts.join(" · "));
       if (onShown) onShown();
       onShown = null;

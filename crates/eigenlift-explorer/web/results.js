@@ -3,7 +3,7 @@
 /** Pictures, steps, plan, account, downloads and command of a result. */
 const ExplorerResults = (() => {
   const { make, number, notice, latest } = ExplorerDom;
-  const TITLES = { scree: "Scree", contours: "Contours", curves: "Curves", graph: "Graph", whitening: "Whitening", gram: "Gram" };
+  const TITLES = { scree: "Scree", contours: "Contours", curves: "Curves", graph: "Graph", whitening: "Whitening", gram: "Gram", regularization: "Regularisation" };
   const DOWNLOADS = [["scores.csv", "Scores (CSV)"], ["model.safetensors", "Model (safetensors)"], ["report.html", "Report (HTML)"]];
 
   /** The picture of a figure as elements; the server's SVG is drawn by the same program as this page. */

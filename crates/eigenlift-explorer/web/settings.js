@@ -61,7 +61,20 @@ const ExplorerSettings = (() => {
   const COMPONENTS = { kind: "linear", title: "Components (k)", flag: "-k", min: 1, max: 20, step: 1, least: 1, fallback: 2, always: true };
   const CHOSEN = { ...COMPONENTS, word: "auto" };
   const NEIGHBORS = { kind: "linear", title: "Neighbours", flag: "--neighbors", min: 2, max: 50, step: 1, least: 1, fallback: 10 };
+  const KAPPA = { kind: "log", title: "Regularisation (κ)", flag: "--regularization", decades: 5, center: 0.01, word: "auto", fallback: "auto" };
+  const FOLDS = { kind: "linear", title: "Folds held out", flag: "--folds", min: 2, max: 10, step: 1, least: 2, fallback: 5 };
   const METRIC = choice("Distance", "--metric", ["euclidean", "manhattan", "cosine", "correlation"]);
+
+  /** Columns of a view as positions: half of the columns, until others are written. */
+  function half(which) {
+    return ({ columns }) => {
+      const [n, middle] = [columns.length, Math.ceil(columns.length / 2)];
+      const [first, last] = which === 1 ? [1, middle] : [Math.min(n, middle + 1), n];
+      return first === last ? String(first) : `${first}-${last}`;
+    };
+  }
+  const view = (which) => ({ kind: "text", title: `Columns of view ${which}`, flag: "--view", lines: 1, always: true, ofTable: true, fallback: half(which) });
+
   const METHODS = {
     kpca: { title: "Kernel PCA", note: "Components in the feature space of a kernel.", kernel: true, chooses: true, fields: { k: CHOSEN } },
     pca: {
@@ -121,6 +134,36 @@ const ExplorerSettings = (() => {
         metric: METRIC,
       },
     },
+    kcca: {
+      title: "Kernel CCA",
+      note: "What two views of the same rows have in common. Columns by name, position or range, such as 1-3,width.",
+      kernel: true,
+      several: true,
+      fields: {
+        view1: view(1),
+        view2: view(2),
+        k: COMPONENTS,
+        regularization: KAPPA,
+        folds: FOLDS,
+        permutations: { kind: "linear", title: "Permutations", flag: "--permutations", min: 0, max: 200, step: 10, least: 0, fallback: 0 },
+      },
+    },
+    kda: {
+      title: "Kernel discriminants (KDA)",
+      note: "Directions that tell the classes of the target apart.",
+      kernel: true,
+      fields: { k: { ...COMPONENTS, word: "all", fallback: "all", always: false }, regularization: KAPPA, folds: FOLDS },
+    },
+    kkmeans: {
+      title: "Kernel k-means",
+      note: "Clusters in the feature space of a kernel.",
+      kernel: true,
+      fields: {
+        clusters: { kind: "linear", title: "Clusters", flag: "--clusters", min: 1, max: 20, step: 1, least: 1, fallback: 3, always: true },
+        spectral: { kind: "linear", title: "Spectral components", flag: "--spectral", min: 1, max: 20, step: 1, least: 1, word: "off", fallback: "off" },
+        starts: { kind: "linear", title: "Starts", flag: "--starts", min: 1, max: 50, step: 1, least: 1, fallback: 10 },
+      },
+    },
   };
 
   /** Settings of a new pane: kernel PCA as the command does it by itself. */
@@ -128,10 +171,11 @@ const ExplorerSettings = (() => {
     return { method: "kpca", kernel: "rbf", values: {}, more: "" };
   }
 
-  /** The same settings for another table: widths are found anew, since they belong to the data. */
+  /** The same settings for another table: widths and columns are found anew, since they belong to the data. */
   function forOtherData(settings) {
     const values = Object.entries(settings.values).filter(([name, now]) => {
       const [owner, field] = name.split(".");
+      if (METHODS[owner]?.fields[field]?.ofTable) return false;
       return !(field && typeof now === "number" && KERNELS[owner]?.fields[field]?.fallback === "median");
     });
     return { ...settings, values: Object.fromEntries(values) };
@@ -147,10 +191,12 @@ const ExplorerSettings = (() => {
   }
 
   /** The value of a field; a word that belongs to another method or kernel gives way to the fallback. */
-  function value(settings, owner, name, field) {
+  function value(settings, owner, name, field, data = null) {
     const kept = settings.values[key(owner, name)];
     const foreign = (kept === "all" || kept === "auto") && kept !== field.word && kept !== field.also;
-    return kept === undefined || foreign ? field.fallback : kept;
+    if (kept !== undefined && !foreign) return kept;
+    if (!field.ofTable) return field.fallback;
+    return data ? field.fallback(data) : "";
   }
 
   /** Names of the kernels that a method takes; only kernel PCA chooses one by itself. */
@@ -193,11 +239,11 @@ const ExplorerSettings = (() => {
   }
 
   /** Flags that the controls stand for, each with its words. */
-  function controlled(settings) {
+  function controlled(settings, data) {
     const method = METHODS[settings.method];
     const out = method.kernel ? [["--kernel", kernelText(settings)]] : [];
     for (const [name, field] of Object.entries(method.fields)) {
-      const now = value(settings, settings.method, name, field);
+      const now = value(settings, settings.method, name, field, data);
       if (field.kind === "tick") {
         if (now) out.push([field.flag]);
       } else if (field.always || now !== field.fallback) {
@@ -207,11 +253,11 @@ const ExplorerSettings = (() => {
     return out;
   }
 
-  /** The arguments of `eigenlift fit` for these settings; what was written takes the place of a control. */
-  function args(settings) {
+  /** The arguments of `eigenlift fit` of the data for these settings; what was written takes the place of a control. */
+  function args(settings, data) {
     const written = split(settings.more);
     const flags = written.map(flagOf);
-    const kept = controlled(settings).filter(([flag]) => !flags.includes(flag));
+    const kept = controlled(settings, data).filter(([flag]) => !flags.includes(flag));
     return [settings.method, ...kept.flat(), ...written];
   }
 
@@ -245,7 +291,7 @@ const ExplorerSettings = (() => {
 
   function readValue(name, text) {
     if (text === "true" || text === "false") return text === "true";
-    const keepText = ["other.text", "matern.nu"].includes(name) || text.trim() === "" || Number.isNaN(Number(text));
+    const keepText = ["other.text", "matern.nu", "kcca.view1", "kcca.view2"].includes(name) || text.trim() === "" || Number.isNaN(Number(text));
     return keepText || (text === "0" && name.endsWith("ridge")) ? text : Number(text);
   }
 

@@ -1,6 +1,13 @@
 //! Examples shown by `--help`. Tests run every line that starts with two blanks and `eigenlift`, with the lines it is
 //! continued on; lines are short enough for a terminal of 80 columns, where clap would otherwise break them.
 
+mod kernelised;
+
+pub(super) use kernelised::{
+    FIT_KCCA, FIT_KDA, FIT_KKMEANS, PLAN_KCCA, PLAN_KDA, PLAN_KKMEANS, PLOT_CANONICAL, PLOT_CORRELATIONS,
+    PLOT_REGIONS, PLOT_REGULARIZATION,
+};
+
 pub(super) const TOP: &str = "\
 Examples:
   eigenlift demo
@@ -43,6 +50,7 @@ Examples:
   eigenlift fit pca iris.csv --target species -k auto --out scores.csv
   eigenlift fit whiten iris.csv --target species --out white.csv
   eigenlift fit isomap roll.csv --target t --out flat.csv --plot flat.svg
+  eigenlift fit kda iris.csv --target species --out classes.csv
   eigenlift fit kpca --help";
 
 pub(super) const FIT_KPCA: &str = "\
@@ -263,11 +271,21 @@ Examples:
 
 pub(super) const SCORE: &str = "\
 t2 is the sum of squared scores over their variances: how far out a row lies along the components. spe is the squared error \
-of the row put together from its scores: how far it lies off them.
+of the row put together from its scores: how far it lies off them; with a kernel, both in feature space. Where limits are \
+known, the column novel says which of the two a row exceeds: none, t2, spe or both. A kpca model knows how unusual the rows of \
+its fit were; the errors of these are smaller than those of new rows, so limits from --reference are better. Contributions say \
+which columns a statistic comes from: they are counted from the nearest row that the model holds, from the mean row of a pca model, and add \
+up to the difference.
 
 Examples:
   eigenlift score pca.safetensors iris.csv --target species \\
-      --out unusual.csv";
+      --out unusual.csv
+  eigenlift score iris.safetensors iris.csv --target species \\
+      --out unusual.csv --plot unusual.svg --plot chart=rows.svg
+  eigenlift score iris.safetensors iris.csv --target species \\
+      --reference iris.csv --alpha 0.05 --contributions why.csv \\
+      --plot contributions=why.svg --out unusual.csv
+  eigenlift score pca.safetensors iris.csv --limits parametric --json";
 
 pub(super) const TRANSFORM: &str = "\
 Columns are matched to the model's by name where both have names; other columns of numbers are left out with a note. \

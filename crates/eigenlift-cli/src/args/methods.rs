@@ -1,5 +1,6 @@
 //! Which method a command is about.
 
+use super::kernelised::{KccaArgs, KdaArgs, KkmeansArgs};
 use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
 use super::{
     ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, KernelArgs,
@@ -33,6 +34,15 @@ pub(crate) enum FitMethod {
     /// Locally linear embedding and its variants
     #[command(after_help = examples::FIT_LLE)]
     Lle(FitWith<LleArgs>),
+    /// Kernel canonical correlation: what two or more views of the same rows have in common
+    #[command(after_help = examples::FIT_KCCA)]
+    Kcca(FitWith<KccaArgs>),
+    /// Kernel discriminant: directions that tell the classes of --target apart
+    #[command(after_help = examples::FIT_KDA)]
+    Kda(FitWith<KdaArgs>),
+    /// Kernel k-means: clusters in the feature space of a kernel
+    #[command(after_help = examples::FIT_KKMEANS)]
+    Kkmeans(FitWith<KkmeansArgs>),
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,6 +71,15 @@ pub(crate) enum PlanMethod {
     /// Locally linear embedding and its variants
     #[command(after_help = examples::PLAN_LLE)]
     Lle(PlanWith<LleArgs>),
+    /// Kernel canonical correlation
+    #[command(after_help = examples::PLAN_KCCA)]
+    Kcca(PlanWith<KccaArgs>),
+    /// Kernel discriminant
+    #[command(after_help = examples::PLAN_KDA)]
+    Kda(PlanWith<KdaArgs>),
+    /// Kernel k-means
+    #[command(after_help = examples::PLAN_KKMEANS)]
+    Kkmeans(PlanWith<KkmeansArgs>),
 }
 
 #[derive(Debug, Subcommand)]

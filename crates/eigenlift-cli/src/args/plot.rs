@@ -31,6 +31,18 @@ pub(crate) enum PlotCommand {
     /// Rows before and after a whitening
     #[command(after_help = examples::PLOT_WHITENING)]
     Whitening(PlotRowsArgs),
+    /// Correlations of a kcca model on the rows of the fit and on rows held out
+    #[command(after_help = examples::PLOT_CORRELATIONS)]
+    Correlations(PlotModelArgs),
+    /// Rows of a table along the views of a kcca model, against each other; the table has the columns of all views
+    #[command(after_help = examples::PLOT_CANONICAL)]
+    Canonical(PlotRowsArgs),
+    /// What each regularisation of a kcca or kda model did on rows held out
+    #[command(after_help = examples::PLOT_REGULARIZATION)]
+    Regularization(PlotModelArgs),
+    /// What a kda or kkmeans model of two columns predicts over the plane, with rows of a table over it
+    #[command(after_help = examples::PLOT_REGIONS)]
+    Regions(PlotRowsArgs),
     /// The path of a selection: a table with the columns feature and score, and spread and baseline where there are
     #[command(after_help = examples::PLOT_PATH)]
     Path(PlotPathArgs),

@@ -1,13 +1,12 @@
 //! What the page is shown of a fit.
 
 use super::bench::Fit;
-use super::tables::Opened;
+use super::tables::{Opened, shown_target};
 use crate::args::EigenTable;
 use crate::exit::Failure;
 use crate::kernel::{Square, Tables, square};
 use crate::method::Model;
-use crate::outputs::score_names;
-use crate::plot::axis_labels;
+use crate::plot::Drawn;
 use crate::report::{named_columns, quoted};
 use crate::values::PlotKind;
 use eigenlift::kernel::KernelSpec;
@@ -31,16 +30,21 @@ pub(super) fn floats(values: impl Iterator<Item = f64>) -> String {
 
 /// Everything that the page shows of a fit.
 pub(super) fn of(fit: &Fit, args: &[String], seconds: f64) -> Result<Value, Failure> {
-    let (model, scores) = (&*fit.model, &fit.scores);
+    let model = &*fit.model;
     let found = model.found();
     let method = model.fitted().method();
+    let drawn = Drawn::of(model, &fit.scores);
+    let scores = &*drawn.values;
     Ok(json!({
         "method": method,
         "rows": scores.n_rows(),
         "components": scores.n_cols(),
-        "names": score_names(method, scores.n_cols()),
-        "axes": axis_labels(model, scores.n_cols()),
+        "size": model.size(),
+        "names": drawn.names,
+        "axes": drawn.axes,
         "scores": floats(scores.as_slice().iter().copied()),
+        "labels": fit.labels.as_ref().map(shown_target),
+        "shows_labels": model.shows_labels(),
         "equal": model.keeps_distances(),
         "plan": model.plan(),
         "words": model.words(),

@@ -2,13 +2,13 @@
 
 use super::answer;
 use super::tables::{Folder, Opened, Tables, built_in, from_bytes};
-use crate::args::{FitMethod, Precision};
+use crate::args::FitMethod;
 use crate::data::NAMES;
 use crate::exit::Failure;
-use crate::fit::{Asked, title};
-use crate::input::Carried;
+use crate::fit::{Asked, add_labels, shown_labels, title};
+use crate::input::{Carried, DataAccount};
 use crate::method::{Model, Rows};
-use crate::outputs::{self, score_names};
+use crate::outputs;
 use crate::plot::Shown;
 use crate::report::{self, FitStory};
 use crate::values::ImageSize;
@@ -19,7 +19,7 @@ use eigenlift::matrix::Matrix;
 use eigenlift::preimage::Preimage;
 use eigenlift::progress::{CancelToken, Observer, Watch};
 use eigenlift_explorer::{Done, Download, FitRequest, Opening, Problem, Ticket, Workbench};
-use eigenlift_io::{Target, TextColumn};
+use eigenlift_io::Target;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) struct Fit {
     pub(super) table: Arc<Opened>,
     pub(super) model: Box<dyn Model>,
     pub(super) scores: Matrix<f64>,
-    labels: Option<Target>,
+    pub(super) labels: Option<Target>,
     title: &'static str,
     command: String,
 }
@@ -45,7 +45,7 @@ impl Fit {
     pub(super) fn shown(&self) -> Shown<'_> {
         Shown {
             scores: &self.scores,
-            target: self.table.carried.target.as_ref().or(self.labels.as_ref()),
+            target: shown_labels(&*self.model, self.table.carried.target.as_ref(), self.labels.as_ref()),
             rows: Some(self.table.samples.points()),
         }
     }
@@ -130,7 +130,7 @@ fn problem(failure: &Failure) -> Problem {
 }
 
 /// Refuses what would touch files or needs what the page does not have.
-fn check(asked: &Asked<'_>, table: &Opened) -> Result<(), Failure> {
+fn check(asked: &Asked<'_>, table: &Opened, account: &DataAccount) -> Result<(), Failure> {
     let output = asked.output;
     let names_files = output.out.is_some()
         || output.model.is_some()
@@ -147,19 +147,19 @@ fn check(asked: &Asked<'_>, table: &Opened) -> Result<(), Failure> {
         ));
     }
     let carried = table.carried.names();
-    outputs::check_names(&carried, asked.method.name(), asked.method.most_outputs(&table.account))?;
-    asked.method.check(&table.account, &[])
+    for prefix in asked.method.score_prefixes(account) {
+        outputs::check_names(&carried, &prefix, asked.method.most_outputs(account))?;
+    }
+    asked.method.check(account, &[])
 }
 
 /// Fits a table that is open.
 fn fitted(asked: &Asked<'_>, table: &Arc<Opened>, watch: &Watch) -> Result<Fit, Failure> {
-    check(asked, table)?;
-    let samples = match asked.method.precision() {
-        Precision::F64 => table.samples.clone(),
-        Precision::F32 => table.samples.points().to_dense::<f32>().into(),
-    };
-    let rows = Rows { samples, weights: None };
-    let mut model = asked.method.fit(&table.account, &rows, watch)?;
+    let (account, samples) = table.arranged(asked.method.views(), asked.method.precision())?;
+    check(asked, table, &account)?;
+    let target = table.carried.target.clone().filter(|_| asked.method.learns_labels());
+    let rows = Rows { samples, weights: None, target };
+    let mut model = asked.method.fit(&account, &rows, watch)?;
     let scores = model.scores(&rows, watch)?;
     let labels = model.labels();
     Ok(Fit {
@@ -300,13 +300,8 @@ fn back(fit: &Fit, scores: &[f64]) -> Result<Value, Failure> {
 
 fn scores_table(fit: &Fit) -> Result<Vec<u8>, Failure> {
     let mut carried: Carried = fit.table.carried.clone();
-    carried.text.extend(fit.labels.clone().map(|Target { name, values, .. }| TextColumn {
-        name,
-        position: usize::MAX,
-        values,
-    }));
-    let names = score_names(fit.model.fitted().method(), fit.scores.n_cols());
-    outputs::scores_as_text(&carried, &names, &fit.scores)
+    add_labels(&mut carried, fit.labels.clone())?;
+    outputs::scores_as_text(&carried, &fit.model.score_names(), &fit.scores)
 }
 
 fn report_of(fit: &Fit, image: Option<[usize; 2]>) -> Result<Vec<u8>, Failure> {

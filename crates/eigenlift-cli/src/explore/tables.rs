@@ -7,6 +7,7 @@ use crate::exit::Failure;
 use crate::input::{Carried, DataAccount, Input};
 use crate::plot::continuous;
 use crate::report;
+use crate::views::divided;
 use eigenlift::data::AnySamples;
 use eigenlift::kernel::{Kernel, KernelSpec, Param, Width};
 use eigenlift_explorer::{Opening, Problem};
@@ -135,6 +136,33 @@ impl Folder {
     }
 }
 
+impl Opened {
+    /// Its numbers in the precision asked for; where there are lists of columns, those of each list as a view.
+    pub(super) fn arranged(
+        &self,
+        lists: &[String],
+        precision: Precision,
+    ) -> Result<(DataAccount, AnySamples), Failure> {
+        if lists.is_empty() {
+            let samples = match precision {
+                Precision::F64 => self.samples.clone(),
+                Precision::F32 => self.samples.to_single(),
+            };
+            return Ok((self.account.clone(), samples));
+        }
+        let whole = Input {
+            account: self.account.clone(),
+            values: self.samples.points().to_dense::<f64>().into_vec(),
+            sparse: None,
+            carried: Carried::default(),
+            seconds: 0.0,
+        };
+        let mut views = divided(whole, lists)?;
+        let samples = views.take_samples(precision)?;
+        Ok((views.account, samples))
+    }
+}
+
 /// Reads a table from bytes.
 pub(super) fn from_bytes(
     path: &Path,
@@ -234,7 +262,7 @@ impl Opened {
 }
 
 /// Labels as the page colours points by them.
-fn shown_target(target: &Target) -> Value {
+pub(super) fn shown_target(target: &Target) -> Value {
     if let Some(values) = continuous(target) {
         let values = floats(values.iter().copied());
         return json!({"name": target.name, "kind": "values", "values": values});

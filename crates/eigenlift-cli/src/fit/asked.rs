@@ -2,7 +2,10 @@
 
 use crate::args::{FitMethod, FitOutputArgs, InputArgs, MachineArgs};
 use crate::exit::Failure;
-use crate::method::{Earlier, KernelPcaSettings, ManifoldSettings, Method, PcaSettings, WhitenSettings};
+use crate::method::{
+    Earlier, KccaSettings, KdaSettings, KernelPcaSettings, KkmeansSettings, ManifoldSettings, Method,
+    PcaSettings, WhitenSettings,
+};
 use std::path::Path;
 
 /// A fit as the command line asks for it.
@@ -43,6 +46,33 @@ impl FitMethod {
                     method: &WhitenSettings(&args.settings),
                     input: &args.input,
                     machine: &args.settings.linear.machine,
+                    output: &args.output,
+                    loadings: None,
+                });
+            }
+            Self::Kcca(args) => {
+                return then(Asked {
+                    method: &KccaSettings(&args.settings),
+                    input: &args.input,
+                    machine: &args.settings.factor.machine,
+                    output: &args.output,
+                    loadings: None,
+                });
+            }
+            Self::Kda(args) => {
+                return then(Asked {
+                    method: &KdaSettings(&args.settings),
+                    input: &args.input,
+                    machine: &args.settings.factor.machine,
+                    output: &args.output,
+                    loadings: None,
+                });
+            }
+            Self::Kkmeans(args) => {
+                return then(Asked {
+                    method: &KkmeansSettings(&args.settings),
+                    input: &args.input,
+                    machine: &args.settings.factor.machine,
                     output: &args.output,
                     loadings: None,
                 });

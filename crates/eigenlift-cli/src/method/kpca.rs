@@ -71,12 +71,14 @@ fn settings(args: &SettingArgs, data: &DataAccount, samples_bytes: u64) -> Resul
     })
 }
 
-enum Accuracy {
+/// How exact the answer must be.
+pub(super) enum Accuracy {
     Exact,
     LowRank(LowRank),
 }
 
-fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<Accuracy>, Failure> {
+/// What the words on landmarks and features stand for; `None` when there are none.
+pub(super) fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<Accuracy>, Failure> {
     if args.novelty.is_some() && args.low_rank != Some(Approximation::Growing) {
         return Err(Failure::usage(
             "--novelty without --low-rank growing",

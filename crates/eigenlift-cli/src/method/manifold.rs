@@ -7,7 +7,7 @@ mod words;
 
 pub(super) use told::Told;
 
-use super::{Method, Model, PlanWords, Rows, check_plots};
+use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows};
 use crate::args::{
     DiffusionArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice, Precision,
 };
@@ -17,7 +17,6 @@ use crate::plan::samples_bytes;
 use crate::rows::TableRows;
 use crate::values::PlotKind;
 use edges::{read_cut, read_graph};
-use eigenlift::error::Error;
 use eigenlift::graph::{Graph, NeighborSearch};
 use eigenlift::methods::manifold::{Affinity, Cut, Disconnected, ManifoldKind, ManifoldPlan};
 use eigenlift::methods::{
@@ -28,7 +27,7 @@ use picture::{Joined, Source};
 use std::path::Path;
 
 /// Name of the column that says which piece of the graph a row belongs to.
-pub(crate) const COMPONENT: &str = "component";
+const COMPONENT: &str = "component";
 
 /// A manifold method as the command line asks for it.
 #[derive(Clone, Copy)]
@@ -265,19 +264,6 @@ impl ManifoldSettings<'_> {
         };
         Ok(Some(Source { samples: rows.samples.clone(), names: data.column_names.clone(), joined }))
     }
-
-    /// Rows that are not in memory cannot be told from their neighbours.
-    fn refused(&self, rows: &TableRows) -> Failure {
-        let size = match rows.rows_if_known() {
-            Some(n) => format!("{n} rows of {} columns", rows.account.columns),
-            None => format!("rows of {} columns", rows.account.columns),
-        };
-        Failure::Library(Error::Memory {
-            found: format!("{size}, which take more than half of the memory allowed"),
-            required: format!("{}: rows must be in memory, all of them", self.kind().name()),
-            action: "Allow more memory with --memory, use --precision f32, or give fewer rows".into(),
-        })
-    }
 }
 
 impl Method for ManifoldSettings<'_> {
@@ -339,7 +325,7 @@ impl Method for ManifoldSettings<'_> {
     }
 
     fn plan_source(&self, rows: &mut TableRows, _: &Watch) -> Result<PlanWords, Failure> {
-        Err(self.refused(rows))
+        Err(needs_all_rows(self.name(), rows))
     }
 
     fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
@@ -356,6 +342,6 @@ impl Method for ManifoldSettings<'_> {
     }
 
     fn fit_source(&self, rows: &mut TableRows, _: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Err(self.refused(rows))
+        Err(needs_all_rows(self.name(), rows))
     }
 }

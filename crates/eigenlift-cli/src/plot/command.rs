@@ -25,6 +25,10 @@ pub(crate) fn run(command: &PlotCommand, session: &Session) -> Result<(), Failur
         PlotCommand::Scatter(args) => draw_table(args),
         PlotCommand::Scores(args) => draw_rows(args, PlotKind::Scatter, session),
         PlotCommand::Whitening(args) => draw_rows(args, PlotKind::Whitening, session),
+        PlotCommand::Canonical(args) => draw_rows(args, PlotKind::Canonical, session),
+        PlotCommand::Regions(args) => draw_rows(args, PlotKind::Regions, session),
+        PlotCommand::Correlations(args) => draw_model(args, PlotKind::Correlations),
+        PlotCommand::Regularization(args) => draw_model(args, PlotKind::Regularization),
         PlotCommand::Scree(args) => draw_model(args, PlotKind::Scree),
         PlotCommand::Contours(args) => draw_model(args, PlotKind::Contours),
         PlotCommand::Linear(args) => draw_model(args, PlotKind::Linear),
@@ -100,7 +104,7 @@ fn draw_table(args: &PlotScatterArgs) -> Result<(), Failure> {
 fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(), Failure> {
     check(&[&args.model, &args.input.data], &args.picture)?;
     let model = method::model(saved::load(&args.model)?);
-    refuse_unknown(&*model, kind)?;
+    refuse_unknown(&*model, kind, true)?;
     let mut input = read(&args.input, &args.picture)?;
     let fitted = model.fitted();
     input.match_columns(fitted.column_names(), fitted.n_features())?;
@@ -116,7 +120,7 @@ fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(
 fn draw_model(args: &PlotModelArgs, kind: PlotKind) -> Result<(), Failure> {
     check(&[&args.model], &args.picture)?;
     let model = method::model(saved::load(&args.model)?);
-    refuse_unknown(&*model, kind)?;
+    refuse_unknown(&*model, kind, false)?;
     let scores = Matrix::zeros(0, model.fitted().n_outputs());
     let shown = Shown { scores: &scores, target: None, rows: None };
     let figure = model.draw(kind, &shown, &titled(&args.picture, kind.title(), &args.model))?;
@@ -124,8 +128,8 @@ fn draw_model(args: &PlotModelArgs, kind: PlotKind) -> Result<(), Failure> {
 }
 
 /// Refuses pictures that a model does not have.
-fn refuse_unknown(model: &dyn method::Model, kind: PlotKind) -> Result<(), Failure> {
-    let mut known = model.pictures(false);
+fn refuse_unknown(model: &dyn method::Model, kind: PlotKind, has_rows: bool) -> Result<(), Failure> {
+    let mut known = model.pictures(has_rows);
     known.push(PlotKind::Scatter);
     known.extend(model.kernel_pca().map(|_| PlotKind::Gram));
     if known.contains(&kind) {

@@ -62,12 +62,25 @@ impl Folder {
         ] {
             folder.run(&["data", name, "--out", file]).ok();
         }
+        folder.split_iris();
         folder.run(&["fit", "kpca", "iris.csv", "--model", "iris.safetensors", "--json", "--quiet"]).ok();
         let pca =
             ["fit", "pca", "iris.csv", "--model", "pca.safetensors", "--out", "pcascores.csv", "--quiet"];
         folder.run(&pca).ok();
         folder.write("path.csv", "feature,score,spread\na,0.6,0.02\nb,0.8,0.02\nc,0.9,0.01\nd,0.89,0.02\n");
         folder
+    }
+
+    /// Two views of the flowers of `iris.csv`: sepals.csv and petals.csv, each with the species.
+    pub(crate) fn split_iris(&self) {
+        let iris = self.read("iris.csv");
+        for (name, columns) in [("sepals.csv", [0, 1, 4]), ("petals.csv", [2, 3, 4])] {
+            let lines = iris.lines().map(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                columns.map(|j| cells[j]).join(",") + "\n"
+            });
+            self.write(name, lines.collect::<String>());
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

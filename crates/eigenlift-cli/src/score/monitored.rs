@@ -1,0 +1,122 @@
+//! A model that says how unusual rows are.
+
+use super::{SPE, T2};
+use crate::exit::Failure;
+use crate::outputs::score_names;
+use eigenlift::error::Error;
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::{AnyModel, Baseline, Contributions, Fitted, LimitRule, Limits, Novelty, Statistic};
+use eigenlift::model::Lift;
+use eigenlift::progress::Watch;
+use std::path::Path;
+
+/// A kernel PCA or a PCA.
+pub(super) struct Monitored(AnyModel);
+
+impl Monitored {
+    pub(super) fn new(model: AnyModel, path: &Path) -> Result<Self, Failure> {
+        match model {
+            AnyModel::KernelPca(_) | AnyModel::Pca(_) => Ok(Self(model)),
+            other => Err(Failure::Input(format!(
+                "{}: a model of the method {}; T² and the squared prediction error are known for kpca and pca. Give a model of \
+                 one of these.",
+                path.display(),
+                other.fitted().method()
+            ))),
+        }
+    }
+
+    pub(super) fn fitted(&self) -> &dyn Fitted {
+        self.0.fitted()
+    }
+
+    /// Whether a row is k(x, samples), which does not tell k(x,x).
+    pub(super) fn is_precomputed(&self) -> bool {
+        matches!(&self.0, AnyModel::KernelPca(model) if matches!(model.projection().lift, Lift::Precomputed { .. }))
+    }
+
+    /// Whether limits can come from the model alone by rules on the spectrum.
+    pub(super) fn is_linear(&self) -> bool {
+        matches!(self.0, AnyModel::Pca(_))
+    }
+
+    /// Names of the columns of numbers.
+    pub(super) fn statistics(&self) -> Vec<String> {
+        let known = if self.is_precomputed() { &[T2][..] } else { &[T2, SPE][..] };
+        known.iter().map(ToString::to_string).collect()
+    }
+
+    /// Names of the input columns, x1, x2, … when they had none.
+    pub(super) fn input_names(&self) -> Vec<String> {
+        match self.fitted().column_names() {
+            [] => score_names("x", self.fitted().n_features()),
+            names => names.to_vec(),
+        }
+    }
+
+    /// T², and the squared prediction error where it is known.
+    pub(super) fn novelty(&self, rows: &Matrix<f64>, watch: &Watch) -> Result<Novelty, Error> {
+        match &self.0 {
+            AnyModel::KernelPca(model) if self.is_precomputed() => {
+                let scores = model.transform_watched(rows, watch)?;
+                Ok(Novelty { t_squared: model.t_squared(&scores)?, spe: Vec::new() })
+            }
+            AnyModel::KernelPca(model) => model.novelty_on(&**Fitted::engine(model), rows.into(), watch),
+            AnyModel::Pca(model) => model.novelty_watched(rows, watch),
+            _ => Ok(Novelty::default()),
+        }
+    }
+
+    /// Limits from reference rows.
+    pub(super) fn limits_from(&self, rows: &Novelty, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
+        let known = !rows.spe.is_empty();
+        let spe = if known { rows.spe.clone() } else { vec![0.0; rows.t_squared.len()] };
+        let rows = Novelty { spe, t_squared: rows.t_squared.clone() };
+        let limits = match &self.0 {
+            AnyModel::Pca(model) => model.limits_from(&rows, alpha, rule)?,
+            AnyModel::KernelPca(model) => model.limits_from(&rows, alpha, rule)?,
+            _ => return Err(Error::Cancelled),
+        };
+        Ok(if known { limits } else { Limits { spe: None, spe_share: None, ..limits } })
+    }
+
+    /// Limits from what the model knows.
+    pub(super) fn own_limits(&self, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
+        match &self.0 {
+            AnyModel::Pca(model) => model.limits(alpha),
+            AnyModel::KernelPca(model) => model.limits(alpha, rule),
+            _ => Err(Error::Cancelled),
+        }
+    }
+
+    /// Contributions of input columns, from the model's own usual rows or from others.
+    pub(super) fn contributions(
+        &self,
+        rows: &Matrix<f64>,
+        (statistic, baseline): (Statistic, Option<&Matrix<f64>>),
+        watch: &Watch,
+    ) -> Result<Contributions, Error> {
+        let engine = &**self.fitted().engine();
+        match &self.0 {
+            AnyModel::Pca(model) => model.contributions_on(engine, rows.into(), statistic, watch),
+            AnyModel::KernelPca(model) => {
+                let baseline = baseline.map_or(Baseline::Own, |rows| Baseline::Among(rows.into()));
+                model.contributions_on(engine, rows.into(), (statistic, baseline), watch)
+            }
+            _ => Err(Error::Cancelled),
+        }
+    }
+
+    /// Whether a kernel PCA holds no row that contributions could be counted from.
+    pub(super) fn needs_baseline(&self) -> bool {
+        matches!(&self.0, AnyModel::KernelPca(model) if matches!(model.projection().lift, Lift::Features { .. }))
+            && self.check_contributions(None).is_err()
+    }
+
+    /// Refuses, before any row is read, contributions that the model cannot give.
+    pub(super) fn check_contributions(&self, baseline: Option<&Matrix<f64>>) -> Result<(), Failure> {
+        let none = Matrix::zeros(0, self.fitted().n_features());
+        self.contributions(&none, (Statistic::Spe, baseline), &Watch::default())?;
+        Ok(())
+    }
+}
