@@ -1,4 +1,4 @@
-"""Kernel PCA, PCA, whitening and manifold methods with scikit-learn's interface: exact where memory allows, bounded where it does not."""
+"""Kernel PCA, PCA, whitening, manifold and kernelised linear methods with scikit-learn's interface: exact where memory allows, bounded where it does not."""
 
 import os as _os
 
@@ -11,7 +11,10 @@ from ._diffusion_map import DiffusionMap
 from ._doctor import IsomapReport, isomap_doctor
 from ._incremental_pca import IncrementalPCA
 from ._isomap import Isomap
+from ._kernel_cca import KernelCCA
 from ._kernel_choose import KernelChoice, choose_kernel_pca
+from ._kernel_discriminant import KernelDiscriminant
+from ._kernel_k_means import KernelKMeans
 from ._kernel_pca import KernelPCA
 from ._kernel_study import (
     ParallelReport,
@@ -31,6 +34,7 @@ from ._native import (
     __version__,
 )
 from ._native import load as _load
+from ._novelty import Contributions, Limits, Novelty
 from ._nystroem import Nystroem
 from ._parameters import InvalidParameterError
 from ._pca import PCA
@@ -46,6 +50,7 @@ __all__ = [
     "Alignment",
     "Certificate",
     "ClassicalMDS",
+    "Contributions",
     "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
@@ -53,13 +58,18 @@ __all__ = [
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
+    "KernelCCA",
     "KernelChoice",
+    "KernelDiscriminant",
+    "KernelKMeans",
     "KernelPCA",
+    "Limits",
     "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
     "NoVarianceError",
     "NotConvergedError",
+    "Novelty",
     "Nystroem",
     "ParallelReport",
     "Plan",
@@ -88,6 +98,9 @@ __all__ = [
 _CLASSES = {
     "diffusion": DiffusionMap,
     "isomap": Isomap,
+    "kcca": KernelCCA,
+    "kda": KernelDiscriminant,
+    "kkmeans": KernelKMeans,
     "kpca": KernelPCA,
     "laplacian": SpectralEmbedding,
     "lle": LocallyLinearEmbedding,

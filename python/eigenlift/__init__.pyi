@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Final, Literal, Self, TypeAlias, overload
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,11 @@ from . import kernels as kernels
 from . import plot as plot
 from ._doctor import IsomapReport as IsomapReport
 from ._doctor import isomap_doctor as isomap_doctor
+from ._kernel_cca import KernelCCA as KernelCCA
 from ._kernel_choose import KernelChoice as KernelChoice
 from ._kernel_choose import choose_kernel_pca as choose_kernel_pca
+from ._kernel_discriminant import KernelDiscriminant as KernelDiscriminant
+from ._kernel_k_means import KernelKMeans as KernelKMeans
 from ._kernel_study import ParallelReport as ParallelReport
 from ._kernel_study import SensitivityReport as SensitivityReport
 from ._kernel_study import StabilityReport as StabilityReport
@@ -23,12 +26,15 @@ from ._native import MemoryLimitError as MemoryLimitError
 from ._native import ModelFileError as ModelFileError
 from ._native import NotConvergedError as NotConvergedError
 from ._native import NoVarianceError as NoVarianceError
+from ._spectral_embedding import SpectralEmbedding as SpectralEmbedding
+from ._spectral_embedding import spectral_embedding as spectral_embedding
 
 __all__ = [
     "PCA",
     "Alignment",
     "Certificate",
     "ClassicalMDS",
+    "Contributions",
     "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
@@ -36,13 +42,18 @@ __all__ = [
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
+    "KernelCCA",
     "KernelChoice",
+    "KernelDiscriminant",
+    "KernelKMeans",
     "KernelPCA",
+    "Limits",
     "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
     "NoVarianceError",
     "NotConvergedError",
+    "Novelty",
     "Nystroem",
     "ParallelReport",
     "Plan",
@@ -94,6 +105,20 @@ class Certificate(_Account):
     def worst_residual(self) -> float: ...
 
 class Alignment(_Account): ...
+
+class Novelty(NamedTuple):
+    t_squared: _Array
+    spe: _Array
+
+class Contributions(NamedTuple):
+    values: _Array
+    baselines: _Array
+    at_baseline: _Array
+    at_row: _Array
+    defect: float
+
+class Limits(_Account):
+    def novel(self, novelty: Novelty) -> NDArray[np.bool_]: ...
 
 class PreimageInfo(_Account):
     @property
@@ -239,6 +264,12 @@ class KernelPCA(_Fitted):
     def plan(self, X: _Rows) -> Plan: ...
     def certify(self, X: _Rows | None = None) -> Certificate: ...
     def align(self, earlier: KernelPCA, X: _Rows, *, near_tie: float = 0.01) -> Alignment: ...
+    def novelty_scores(self, X: _Rows, own: ArrayLike | None = None) -> Novelty: ...
+    def score_samples(self, X: _Rows) -> _Array: ...
+    def limits(
+        self, alpha: float = 0.01, rule: str = "quantile", reference: Novelty | _Rows | None = None
+    ) -> Limits: ...
+    def contributions(self, X: _Rows, statistic: str = "spe", reference: _Rows | None = None) -> Contributions: ...
     def refine(self, X: _Rows | None = None) -> Self: ...
 
 class Nystroem(_Estimator):
@@ -383,32 +414,6 @@ class ClassicalMDS(_Manifold):
     @property
     def dissimilarity_matrix_(self) -> _Array: ...
 
-class SpectralEmbedding(_Manifold):
-    eigenvalues_: _Array
-    gamma_: float
-    n_neighbors_: int
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        affinity: str | kernels.Kernel | Callable[..., Any] = "nearest_neighbors",
-        gamma: float | None = None,
-        random_state: _RandomState = None,
-        eigen_solver: str | None = None,
-        eigen_tol: float | str = "auto",
-        n_neighbors: int | None = None,
-        n_jobs: int | None = None,
-        metric: str = "euclidean",
-        radius: float | None = None,
-        heat: float | None = None,
-        search: str = "auto",
-        memory: int | str | None = None,
-        verbose: int = 0,
-        progress: _Progress = None,
-    ) -> None: ...
-    @property
-    def affinity_matrix_(self) -> Any: ...
-
 class LocallyLinearEmbedding(_Manifold):
     eigenvalues_: _Array
     reconstruction_error_: float
@@ -461,16 +466,6 @@ def trustworthiness(
 def continuity(
     X: _Rows, X_embedded: _Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
 ) -> float: ...
-def spectral_embedding(
-    adjacency: _Rows,
-    *,
-    n_components: int = 8,
-    eigen_solver: str | None = None,
-    random_state: _RandomState = None,
-    eigen_tol: float | str = "auto",
-    norm_laplacian: bool = True,
-    drop_first: bool = True,
-) -> _Array: ...
 def locally_linear_embedding(
     X: _Rows,
     *,

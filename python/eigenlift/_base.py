@@ -56,9 +56,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _column_names(self):
         return [str(name) for name in getattr(self, "feature_names_in_", [])]
 
-    def _take_names(self, model):
-        """Takes the column names of a loaded model; x1, x2, … stand for none: so the columns of arrays are called."""
-        names = model.column_names
+    def _take_names(self, model, count=None):
+        """Takes the column names of a loaded model, or the first of them; x1, x2, … stand for none: so the columns of arrays are called."""
+        names = model.column_names[:count]
         if names and names != [f"x{i + 1}" for i in range(len(names))]:
             self.feature_names_in_ = np.array(names, dtype=object)
 

@@ -10,11 +10,12 @@ from ._account import Plan
 from ._align import Alignable
 from ._kernel_fit import KernelFit
 from ._kernel_spectrum import shifted
+from ._novelty import Monitoring
 from ._preimage import WayBack
 from ._rows import from_native, native
 
 
-class KernelPCA(WayBack, Alignable, KernelFit):
+class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
     """Kernel principal component analysis, exact and without a stored Gram matrix where that does not fit.
 
     Parameters and attributes of scikit-learn's class of this name have its meaning. A fit comes with a plan, which says what was

@@ -54,6 +54,9 @@ def shifted(model, means):
     """The model of a matrix from which these means had been taken, for kernel values from which they were not."""
     header, arrays = model.parts()
     arrays["offset"] = means @ arrays["coefficients"]
+    # Distances in feature space mean nothing for kernel values that are not symmetric.
+    for name in ("mean", "mean_square", "novelty.moments", "novelty.quantiles"):
+        arrays.pop(name, None)
     return _native.Model.from_parts(header, arrays)
 
 

@@ -121,6 +121,39 @@ class LleSettings(TypedDict):
     hessian_zero: float
     modified_zero: float
 
+class FactoringSettings(TypedDict):
+    kernels: list[str]  # one for each table
+    seed: int
+    memory: int | None
+    exact: bool  # every row a landmark
+    approximation: str | None  # pivoted, uniform, kmeans, fourier, tensorsketch
+    rank: int | None
+    error: float | None  # instead of rank
+
+class KernelCcaSettings(TypedDict):
+    n_components: int
+    factoring: FactoringSettings
+    regularization: float | None  # None: chosen on held-out rows
+    folds: int
+    n_permutations: int
+    column_names: list[list[str]]
+
+class KernelDiscriminantSettings(TypedDict):
+    n_components: int | None
+    factoring: FactoringSettings
+    regularization: float | None
+    folds: int
+    column_names: list[str]
+    class_names: list[str]
+
+class KernelKMeansSettings(TypedDict):
+    n_clusters: int
+    n_init: int
+    max_iter: int
+    spectral: int | None  # kernel principal components
+    factoring: FactoringSettings
+    column_names: list[str]
+
 @final
 class Model:
     """A fitted model of any method; pickles as a header and NumPy arrays."""
@@ -179,10 +212,10 @@ class Model:
         """kpca, manifold methods: samples or landmarks as an array (or CSR parts); None when the lift needs none."""
     @property
     def facts(self) -> str:
-        """Manifold methods: what was found beside the coordinates, as JSON."""
+        """Manifold and kernelised methods: what was found beside the scores, as JSON."""
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Manifold methods: the part of each row."""
+        """Manifold methods: the part of each row; kkmeans: its cluster."""
     @property
     def residuals(self) -> NDArray[np.float64]:
         """Manifold methods: of the eigenpairs."""
@@ -214,7 +247,7 @@ class Model:
         """kpca, manifold methods: scores of the samples, when the model holds them."""
     def transform(self, x: Rows, threads: int, progress: Progress = None) -> Dense: ...
     def labels_of(self, x: Rows, threads: int, progress: Progress = None) -> NDArray[np.int64]:
-        """Manifold methods: the part in which each row is placed."""
+        """Manifold methods: the part in which each row is placed; kkmeans: its cluster; kda: its class."""
     def transform_neighbors(self, x: Csr, threads: int, progress: Progress = None) -> NDArray[np.float64]:
         """Isomap: scores of rows that are known by their neighbours, as the parts of a CSR matrix."""
     def inverse(self, scores: NDArray[np.float64], threads: int) -> NDArray[np.float64]: ...
@@ -252,6 +285,24 @@ def denoise_kernel_pca(
     model: Model, x: Rows, settings: PreimageSettings, threads: int, progress: Progress = None
 ) -> tuple[Dense, dict[str, Any]]:
     """Rows projected and put back, and the same."""
+
+def novelty_kernel_pca(
+    model: Model, x: Rows, own: NDArray[np.float64] | None, threads: int, progress: Progress = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """T² and squared prediction error of each row."""
+
+def limits_kernel_pca(
+    model: Model,
+    alpha: float,
+    rule: str,
+    reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+) -> str:
+    """As JSON; no reference stands for the rows of the fit."""
+
+def contributions_kernel_pca(
+    model: Model, x: Rows, statistic: str, baseline: Rows | None, threads: int, progress: Progress = None
+) -> tuple[Dense, dict[str, Any]]:
+    """Contributions of input columns; baselines, at_baseline, at_row, defect."""
 
 def align_kernel_pca(
     model: Model, earlier: Model, x: Rows, near_tie: float, threads: int, progress: Progress = None
@@ -318,6 +369,31 @@ def fit_diffusion(x: Rows, settings: DiffusionSettings, threads: int, progress: 
 def plan_diffusion(x: Rows, settings: DiffusionSettings, threads: int) -> tuple[str, str]: ...
 def fit_lle(x: Rows, settings: LleSettings, threads: int, progress: Progress = None) -> Model: ...
 def plan_lle(x: Rows, settings: LleSettings, threads: int) -> tuple[str, str]: ...
+def fit_kernel_cca(
+    tables: list[Rows], settings: KernelCcaSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def plan_kernel_cca(tables: list[Rows], settings: KernelCcaSettings, threads: int) -> tuple[str, str]: ...
+def kernel_cca_scores(model: Model, view: int, x: Rows, threads: int, progress: Progress = None) -> Dense:
+    """Scores of rows of one table, counted from 0."""
+
+def fit_kernel_discriminant(
+    x: Rows,
+    classes: NDArray[np.uint32],  # from 0
+    settings: KernelDiscriminantSettings,
+    threads: int,
+    progress: Progress = None,
+) -> Model: ...
+def plan_kernel_discriminant(x: Rows, settings: KernelDiscriminantSettings, threads: int) -> tuple[str, str]: ...
+def kernel_discriminant_log_proba(
+    model: Model, x: Rows, threads: int, progress: Progress = None
+) -> NDArray[np.float64]:
+    """Logarithms of the probabilities of the classes."""
+
+def fit_kernel_k_means(x: Rows, settings: KernelKMeansSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_k_means(x: Rows, settings: KernelKMeansSettings, threads: int) -> tuple[str, str]: ...
+def kernel_k_means_plane(model: Model, x: Rows, threads: int, progress: Progress = None) -> Dense:
+    """Scores of rows on two kernel principal components."""
+
 def neighborhoods(
     x: Rows, embedding: NDArray[np.float64], n_neighbors: int, metric: str, threads: int
 ) -> tuple[float, float]:

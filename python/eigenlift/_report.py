@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import platform
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native, kernels
 from ._base import Estimator
+from ._report_kernelised import correlations_table, fit_words, pictures, svg_of, words_of
 from .plot import _model as known
 
 # Numbers of the table that a report holds at most, so that it opens at once; scores are always there.
@@ -35,7 +35,7 @@ def report(model, X, y=None, path="report.html", title=None, *, feature_names=No
     model : fitted estimator
         Of any class of this package with scores.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows to show, usually those of the fit.
+        Rows to show, usually those of the fit; for a `KernelCCA` those of the first table.
     y : array-like of shape (n_samples,), default=None
         What points are coloured by, as in `plot.scatter`.
     path : str or path-like, default="report.html"
@@ -206,6 +206,8 @@ class _Story:
             rows = [[cells[j] if j < len(cells) else "" for _, cells in columns] for j in range(n_lines)]
             caption = "" if n_lines == len(values) else f"The first {n_lines} of {len(values)} components."
             blocks.append({"kind": "table", "heading": [name for name, _ in columns], "rows": rows, "caption": caption})
+        if hasattr(self.model, "training_correlations_"):
+            blocks.append(correlations_table(self.model))
         facts = _found(self.model)
         return [*blocks, {"kind": "facts", "rows": facts}] if facts else blocks
 
@@ -244,6 +246,7 @@ class _Story:
             )
             words = "Eigenvalues." if ends is None else "Eigenvalues, with the intervals that are proved for them."
             blocks.append(_figure("scree", svg, words))
+        blocks += pictures(self.model, _figure)
         return blocks + (self._contours() if self.n_columns == 2 and len(self.rows.shape) == 2 else [])
 
     def _contours(self):
@@ -264,13 +267,10 @@ class _Story:
         except ValueError as error:
             return [{"kind": "text", "lines": [f"The contour lines could not be drawn: {error}"]}]
         try:
-            # The same report twice is the same file.
-            with plt.rc_context({"svg.hashsalt": "eigenlift", "svg.fonttype": "path"}):
-                file = io.StringIO()
-                drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            svg = svg_of(drawn)
         finally:
             plt.close(drawn)
-        return [_figure("contours", file.getvalue(), "Contour lines of each component over the plane of the rows.")]
+        return [_figure("contours", svg, "Contour lines of each component over the plane of the rows.")]
 
     def _plan(self):
         plan = getattr(self.model, "plan_", None)
@@ -313,7 +313,7 @@ class _Story:
         lines = ["import eigenlift", f"from eigenlift import {name}"]
         lines += [f"from eigenlift.kernels import {', '.join(used)}"] if used else []
         rest = "" if self.labels is None else ", y"
-        lines += [f"model = {written}.fit(X)", f"eigenlift.report(model, X{rest}, path={path!r})"]
+        lines += [f"model = {written}.fit({fit_words(model)})", f"eigenlift.report(model, X{rest}, path={path!r})"]
         versions = [
             ["eigenlift", _native.__version__],
             ["Python", platform.python_version()],
@@ -375,6 +375,13 @@ _FOUND = {
     "recall_": "neighbours that were found",
     "reconstruction_error_": "reconstruction error",
     "kernel_": "kernel",
+    "kernels_": "kernels",
+    "regularization_": "regularisation κ",
+    "training_accuracy_": "accuracy on the rows of the fit",
+    "held_out_accuracy_": "accuracy on held-out rows, and its standard error",
+    "inertia_": "sum of squared distances to the nearest mean",
+    "cluster_sizes_": "rows in each cluster",
+    "left_out_": "share that features leave out of the kernel",
 }
 
 
@@ -383,11 +390,7 @@ def _found(model):
     facts = []
     for name, words in _FOUND.items():
         value = getattr(model, name, None)
-        if value is None or (isinstance(value, list) and not value):
+        if value is None or (isinstance(value, list) and not [entry for entry in value if entry is not None]):
             continue
-        if isinstance(value, list):
-            shown = ", ".join(str(entry) for entry in value[:12]) + (", …" if len(value) > 12 else "")
-        else:
-            shown = value if isinstance(value, str) else f"{value:.6g}"
-        facts.append([words, shown])
+        facts.append([words, words_of(value)])
     return facts

@@ -45,7 +45,7 @@ impl KernelPcaSettings {
             "refuse" => Indefinite::Refuse,
             _ => Indefinite::Clip,
         };
-        let low_rank = self.low_rank()?;
+        let low_rank = low_rank(self.approximation.as_deref(), (self.rank, self.error), self.novelty)?;
         let start = KernelPca::new(self.n_components.unwrap_or(1));
         let start = if self.n_components.is_none() { start.auto_components() } else { start };
         let mut settings = start
@@ -68,32 +68,34 @@ impl KernelPcaSettings {
             None => settings,
         })
     }
+}
 
-    fn low_rank(&self) -> PyResult<Option<LowRank>> {
-        let rank = match (self.rank, self.error) {
-            (Some(rank), _) => Rank::Exactly(rank),
-            (None, Some(share)) => Rank::UntilShare(share),
-            (None, None) => Rank::default(),
-        };
-        let asked = self.rank.is_some() || self.error.is_some();
-        Ok(match self.approximation.as_deref() {
-            None if !asked => None,
-            None | Some("pivoted") => Some(LowRank::pivoted(rank)),
-            Some("uniform") => Some(LowRank::uniform(rank)),
-            Some("kmeans") => Some(LowRank::k_means(rank)),
-            Some("fourier") => Some(LowRank::fourier(rank)),
-            Some("tensorsketch") => Some(LowRank::tensor_sketch(rank)),
-            Some("growing") => {
-                Some(LowRank::growing(self.novelty.unwrap_or(0.01), self.rank.unwrap_or(1000)))
-            }
-            Some(other) => {
-                return Err(EigenliftError::new_err(format!(
-                    "an approximation called {other}; it must be pivoted, uniform, kmeans, growing, fourier or \
-                     tensorsketch. Use one of these"
-                )));
-            }
-        })
-    }
+/// The approximation asked for, by landmarks or features as many as a rank or an error says; `None` when nothing was asked.
+pub(crate) fn low_rank(
+    approximation: Option<&str>,
+    (count, error): (Option<usize>, Option<f64>),
+    novelty: Option<f64>,
+) -> PyResult<Option<LowRank>> {
+    let rank = match (count, error) {
+        (Some(count), _) => Rank::Exactly(count),
+        (None, Some(share)) => Rank::UntilShare(share),
+        (None, None) => Rank::default(),
+    };
+    Ok(match approximation {
+        None if count.is_none() && error.is_none() => None,
+        None | Some("pivoted") => Some(LowRank::pivoted(rank)),
+        Some("uniform") => Some(LowRank::uniform(rank)),
+        Some("kmeans") => Some(LowRank::k_means(rank)),
+        Some("fourier") => Some(LowRank::fourier(rank)),
+        Some("tensorsketch") => Some(LowRank::tensor_sketch(rank)),
+        Some("growing") => Some(LowRank::growing(novelty.unwrap_or(0.01), count.unwrap_or(1000))),
+        Some(other) => {
+            return Err(EigenliftError::new_err(format!(
+                "an approximation called {other}; it must be pivoted, uniform, kmeans, growing, fourier or \
+                 tensorsketch. Use one of these"
+            )));
+        }
+    })
 }
 
 /// Settings of PCA, as a dict.

@@ -1,11 +1,14 @@
 //! The compiled part of the Python package: NumPy arrays in, NumPy arrays out, everything else in the library or in Python.
 
+mod account;
 mod choose;
 mod errors;
 mod fits;
+mod kernelised;
 mod kernels;
 mod manifold;
 mod model;
+mod novelty;
 mod pictures;
 mod pools;
 mod preimage;
@@ -31,6 +34,12 @@ mod _native {
     #[pymodule_export]
     use super::fits::{fit_kernel_pca, fit_pca, fit_whitening, plan_kernel_pca, plan_pca, project};
     #[pymodule_export]
+    use super::kernelised::{
+        fit_kernel_cca, fit_kernel_discriminant, fit_kernel_k_means, kernel_cca_scores,
+        kernel_discriminant_log_proba, kernel_k_means_plane, plan_kernel_cca, plan_kernel_discriminant,
+        plan_kernel_k_means,
+    };
+    #[pymodule_export]
     use super::kernels::{
         cosine_features, kernel_diagonal, kernel_is_mercer, kernel_matrix, kernel_text, kernel_times, pivots,
         resolve_kernel,
@@ -39,6 +48,8 @@ mod _native {
     use super::manifold::{fit_isomap, fit_mds, plan_isomap, plan_mds};
     #[pymodule_export]
     use super::model::{Model, load};
+    #[pymodule_export]
+    use super::novelty::{contributions_kernel_pca, limits_kernel_pca, novelty_kernel_pca};
     #[pymodule_export]
     use super::pictures::{report_html, scree_svg};
     #[pymodule_export]

@@ -1,7 +1,9 @@
 //! Fitted models as Python objects.
 
+use crate::account;
 use crate::errors::to_python;
 use crate::fits::{self, KernelPcaSettings};
+use crate::kernelised;
 use crate::manifold;
 use crate::rows::{
     Rows, Scores, array_to_numbers, checked, json, matrix, numbers_to_array, samples_to_python, to_array,
@@ -74,8 +76,7 @@ impl Model {
         match &*self.model {
             AnyModel::Pca(model) => Ok(model),
             AnyModel::Whitening(model) => Ok(model.pca()),
-            AnyModel::KernelPca(_) => Err(PyAttributeError::new_err("kernel PCA does not have that")),
-            AnyModel::Manifold(_) => Err(PyAttributeError::new_err("manifold methods do not have that")),
+            _ => Err(PyAttributeError::new_err("only principal components and whitening have that")),
         }
     }
 
@@ -146,12 +147,7 @@ impl Model {
 
     #[getter]
     fn n_samples(&self) -> usize {
-        match &*self.model {
-            AnyModel::KernelPca(model) => model.n_samples(),
-            AnyModel::Pca(model) => model.n_samples(),
-            AnyModel::Whitening(model) => model.pca().n_samples(),
-            AnyModel::Manifold(model) => model.n_samples(),
-        }
+        account::n_samples(&self.model)
     }
 
     #[getter]
@@ -166,12 +162,7 @@ impl Model {
 
     #[getter]
     fn n_components(&self) -> usize {
-        match &*self.model {
-            AnyModel::KernelPca(model) => model.n_components(),
-            AnyModel::Pca(model) => model.n_components(),
-            AnyModel::Whitening(model) => model.pca().n_components(),
-            AnyModel::Manifold(model) => model.n_components(),
-        }
+        account::n_components(&self.model)
     }
 
     #[getter]
@@ -186,32 +177,17 @@ impl Model {
 
     #[getter]
     fn precision(&self) -> String {
-        match &*self.model {
-            AnyModel::KernelPca(model) => model.plan().precision.clone(),
-            AnyModel::Pca(model) => model.plan().precision.clone(),
-            AnyModel::Whitening(model) => model.plan().precision.clone(),
-            AnyModel::Manifold(model) => model.plan().precision.clone(),
-        }
+        account::precision(&self.model)
     }
 
     #[getter]
     fn plan(&self) -> PyResult<String> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => json(model.plan()),
-            AnyModel::Pca(model) => json(model.plan()),
-            AnyModel::Whitening(model) => json(model.plan()),
-            AnyModel::Manifold(model) => json(model.plan()),
-        }
+        account::plan(&self.model)
     }
 
     #[getter]
     fn plan_text(&self) -> String {
-        match &*self.model {
-            AnyModel::KernelPca(model) => model.plan().to_string(),
-            AnyModel::Pca(model) => model.plan().to_string(),
-            AnyModel::Whitening(model) => model.plan().to_string(),
-            AnyModel::Manifold(model) => model.plan().to_string(),
-        }
+        account::plan_text(&self.model)
     }
 
     #[getter]
@@ -221,12 +197,7 @@ impl Model {
 
     #[getter]
     fn stats(&self) -> PyResult<String> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => json(&model.stats()),
-            AnyModel::Pca(model) => json(&model.stats()),
-            AnyModel::Whitening(model) => json(&model.pca().stats()),
-            AnyModel::Manifold(model) => json(&model.facts().stats),
-        }
+        account::stats(&self.model)
     }
 
     #[getter]
@@ -292,12 +263,19 @@ impl Model {
 
     #[getter]
     fn facts(&self) -> PyResult<String> {
-        json(self.manifold()?.facts())
+        match kernelised::facts(&self.model) {
+            Some(facts) => json(&facts),
+            None => json(self.manifold()?.facts()),
+        }
     }
 
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        Ok(self.manifold()?.labels().into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
+        let labels = match &*self.model {
+            AnyModel::KernelKMeans(model) => model.labels().to_vec(),
+            _ => self.manifold()?.labels(),
+        };
+        Ok(labels.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
     }
 
     #[getter]

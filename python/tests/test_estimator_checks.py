@@ -6,6 +6,9 @@ from eigenlift import (
     DiffusionMap,
     IncrementalPCA,
     Isomap,
+    KernelCCA,
+    KernelDiscriminant,
+    KernelKMeans,
     KernelPCA,
     LocallyLinearEmbedding,
     Nystroem,
@@ -65,6 +68,18 @@ class LocallyLinearEmbeddingByAnotherName(LocallyLinearEmbedding):
 
 
 class DiffusionMapByAnotherName(DiffusionMap):
+    pass
+
+
+class KernelCCAByAnotherName(KernelCCA):
+    pass
+
+
+class KernelDiscriminantByAnotherName(KernelDiscriminant):
+    pass
+
+
+class KernelKMeansByAnotherName(KernelKMeans):
     pass
 
 
@@ -167,4 +182,36 @@ def near_alone(estimator):
     expected_failed_checks=near_alone,
 )
 def test_manifold(estimator, check):
+    check(estimator)
+
+
+def no_kernel_matrices(estimator):
+    """Checks that hand over what is no positive semi-definite matrix: less its mean, rounded, or rows in its place."""
+    if not estimator.__sklearn_tags__().input_tags.pairwise:
+        return {}
+    names = ["check_positive_only_tag_during_fit", "check_estimators_dtypes"]
+    if isinstance(estimator, KernelKMeans):
+        names += ["check_clustering", "check_clustering(readonly_memmap=True)"]
+    return dict.fromkeys(names, "no positive semi-definite kernel matrix")
+
+
+# Without a precomputed KernelDiscriminant: classes that the checks make of kernel values have one row each.
+@parametrize_with_checks(
+    [
+        KernelCCA(),
+        *(KernelCCA(n_components=1, kernel=kernel) for kernel in ("rbf", "poly", ["precomputed", "linear"])),
+        KernelCCA(n_components=1, kernel="rbf", regularization=0.1, rank=5, n_permutations=3, random_state=0),
+        KernelCCAByAnotherName(),
+        KernelDiscriminant(),
+        *(KernelDiscriminant(kernel=kernel) for kernel in ("rbf", "poly")),
+        KernelDiscriminant(kernel="rbf", regularization=0.1, rank=5, random_state=0),
+        KernelDiscriminantByAnotherName(),
+        KernelKMeans(),
+        *(KernelKMeans(n_clusters=2, kernel=kernel, n_init=2) for kernel in ("rbf", "poly", "precomputed")),
+        KernelKMeans(n_clusters=2, kernel="rbf", spectral=2, rank=5, random_state=0),
+        KernelKMeansByAnotherName(n_clusters=3),
+    ],
+    expected_failed_checks=no_kernel_matrices,
+)
+def test_kernelised(estimator, check):
     check(estimator)

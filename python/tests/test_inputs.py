@@ -10,10 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from eigenlift import PCA, IncrementalPCA, KernelPCA, Nystroem, RBFSampler, Whitening
+from eigenlift import PCA, IncrementalPCA, KernelKMeans, KernelPCA, Nystroem, RBFSampler, Whitening
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn import decomposition, kernel_approximation
+from sklearn import cluster, decomposition, kernel_approximation
 from sklearn.datasets import load_iris
 
 IRIS = load_iris().data
@@ -22,6 +22,7 @@ NAMES = ["a", "b", "c", "d"]
 ESTIMATORS = {
     "KernelPCA": (KernelPCA(2, kernel="rbf"), decomposition.KernelPCA(2, kernel="rbf")),
     "low rank": (KernelPCA(2, kernel="rbf", rank=20), decomposition.KernelPCA(2, kernel="rbf")),
+    "KernelKMeans": (KernelKMeans(3, kernel="rbf"), cluster.KMeans(3)),
     "PCA": (PCA(2), decomposition.PCA(2)),
     "IncrementalPCA": (IncrementalPCA(2), decomposition.IncrementalPCA(2)),
     "Whitening": (Whitening(), decomposition.PCA(2, whiten=True)),

@@ -293,7 +293,7 @@ assert np.abs(again.transform(small) - theirs.transform(small)).max() < 1e-9
 
 
 @posix
-def test_ctrl_c_in_manifold_methods():
+def test_ctrl_c_in_manifold_and_kernelised_methods():
     run(
         INTERRUPTED
         + """
@@ -305,6 +305,9 @@ interrupted(lambda: DiffusionMap(20).fit(X))
 interrupted(lambda: eigenlift.isomap_doctor(X))
 fitted = Isomap(n_neighbors=5).fit(X[:1000])
 interrupted(lambda: [fitted.transform(X) for _ in range(50)])
+interrupted(lambda: eigenlift.KernelCCA(kernel="rbf(gamma=median)", n_permutations=99).fit(X, X[:, :9]))
+interrupted(lambda: eigenlift.KernelDiscriminant(kernel="rbf(gamma=median)").fit(X, np.arange(10_000) % 5))
+interrupted(lambda: eigenlift.KernelKMeans(50, kernel="rbf(gamma=median)").fit(X))
 assert Isomap().fit_transform(cloud(100)).shape == (100, 2)
 """,
         limit=100,

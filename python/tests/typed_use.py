@@ -8,6 +8,9 @@ from eigenlift import (
     DiffusionMap,
     IncrementalPCA,
     Isomap,
+    KernelCCA,
+    KernelDiscriminant,
+    KernelKMeans,
     KernelPCA,
     LocallyLinearEmbedding,
     Nystroem,
@@ -61,6 +64,15 @@ def denoised(rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
     print(eigenlift.kernel_sensitivity(rows, bandwidths=[0.1, 1.0]), eigenlift.kernel_stability(rows, 3, resamples=5))
     print(eigenlift.kernel_parallel_analysis(rows, permutations=5), kpca.align(kpca, rows).sentence)
     return [clean * share, alone]
+
+
+def kernelised(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[NDArray[np.floating]]:
+    cca: KernelCCA = KernelCCA(1, kernel=["rbf", kernels.Linear()], regularization=0.1).fit(rows, rows[:, :1])
+    kda: KernelDiscriminant = KernelDiscriminant(kernel="rbf", folds=3).fit(rows, classes)
+    clusters: KernelKMeans = KernelKMeans(3, kernel="rbf", spectral=2).fit(rows)
+    both: tuple[NDArray[np.floating], ...] = cca.transform(rows, rows[:, :1])
+    share: float = cca.score(rows, rows[:, :1]) + kda.regularization_ + clusters.inertia_
+    return [cca.transform(rows), *both, share * kda.predict_proba(rows), clusters.plane(rows)]
 
 
 def words(path: str) -> tuple[str, float]:

@@ -6,6 +6,7 @@ Every function returns a matplotlib `Figure`; those that draw into one axes take
 than 7 points.
 """
 
+from ._canonical import canonical, correlations, regularization
 from ._choices import choice, doctor, path, sensitivity
 from ._components import contours, curves
 from ._images import preimages
@@ -14,14 +15,17 @@ from ._scores import graph, scatter
 from ._spectrum import scree
 
 __all__ = [
+    "canonical",
     "choice",
     "contours",
+    "correlations",
     "curves",
     "doctor",
     "gram",
     "graph",
     "path",
     "preimages",
+    "regularization",
     "scatter",
     "scree",
     "sensitivity",

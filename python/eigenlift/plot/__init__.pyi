@@ -8,20 +8,34 @@ from numpy.typing import ArrayLike
 from .. import IsomapReport, SensitivityReport, _Rows, kernels
 
 __all__ = [
+    "canonical",
     "choice",
     "contours",
+    "correlations",
     "curves",
     "doctor",
     "gram",
     "graph",
     "path",
     "preimages",
+    "regularization",
     "scatter",
     "scree",
     "sensitivity",
     "whitening",
 ]
 
+def canonical(
+    model: Any,
+    X: _Rows | None = None,
+    y: _Rows | None = None,
+    *views: _Rows,
+    color: ArrayLike | None = None,
+    components: int | Sequence[int] = 0,
+    tables: tuple[int, int] = (0, 1),
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure: ...
 def choice(result: Any, *, title: str | None = None) -> Figure: ...
 def contours(
     model: Any,
@@ -33,6 +47,7 @@ def contours(
     steps: int = 80,
     title: str | None = None,
 ) -> Figure: ...
+def correlations(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Figure: ...
 def curves(
     model: Any,
     X: _Rows,
@@ -81,6 +96,7 @@ def preimages(
     n_images: int = 10,
     title: str | None = None,
 ) -> Figure: ...
+def regularization(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Figure: ...
 def scatter(
     scores: Any,
     y: ArrayLike | None = None,

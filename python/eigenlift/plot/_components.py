@@ -45,10 +45,16 @@ def _plane(X, steps, margin=0.08):
 def _values(model, x, y):
     """Scores over the grid: an array of shape (n_components, len(y), len(x))."""
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    return placed(model, places).T.reshape(-1, len(y), len(x))
+    values = placed(model, places)
+    if method_of(model) == "kkmeans":
+        # Distances: shaded by which are below and which above their mean.
+        values = values - values.mean(axis=0)
+    return values.T.reshape(-1, len(y), len(x))
 
 
 def _title(model, j):
+    if method_of(model) == "kkmeans":
+        return f"distance to cluster {j}"
     values = eigenvalues_of(model)
     if method_of(model) == "whiten" or j >= len(values):
         return component_names(model, j + 1)[j]

@@ -27,7 +27,9 @@ def scores_of(model, X=None):
     """
     check_is_fitted(model)
     if X is not None:
-        return _transformed(model, X)
+        return _in_plane(model, X) if method_of(model) == "kkmeans" else _transformed(model, X)
+    if method_of(model) == "kcca" and hasattr(model, "scores_"):
+        return np.asarray(model.scores_[0], dtype=np.float64)
     if has_embedding(model):
         return np.asarray(model.embedding_, dtype=np.float64)
     vectors = getattr(model, "eigenvectors_", None)
@@ -47,6 +49,22 @@ def _transformed(model, X):
         if not has_embedding(model) or len(model.embedding_) != n_rows or not _is_pairwise(model):
             raise
         return np.asarray(model.embedding_, dtype=np.float64)
+
+
+def _in_plane(model, X):
+    """Places of rows in the plane in which clusters are drawn: their own scores are distances."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*valid feature names")
+        return np.asarray(model.plane(X), dtype=np.float64)
+
+
+def clusters_of(model, X):
+    """The cluster of each row, counted from 0, of a model that has clusters; None otherwise."""
+    if X is None or not is_model(model) or method_of(model) != "kkmeans":
+        return None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*valid feature names")
+        return model.predict(X)
 
 
 def _is_pairwise(model):
@@ -77,7 +95,7 @@ def is_variance(model):
 
 def symbol(model):
     """The letter of an eigenvalue: λ for variances and for graphs, nλ for eigenvalues of a matrix of all pairs."""
-    return "λ" if is_variance(model) or method_of(model) in ("laplacian", "lle", "diffusion") else "nλ"
+    return "λ" if is_variance(model) or method_of(model) in ("laplacian", "lle", "diffusion", "kda") else "nλ"
 
 
 def method_of(model):
@@ -88,6 +106,9 @@ def method_of(model):
 
 def ratios_of(model):
     """The share of the variance that each component holds; empty where that has no meaning."""
+    if method_of(model) == "kda":
+        # Shares of ratios, not of a variance.
+        return np.empty(0)
     values = getattr(model, "explained_variance_ratio_", None)
     if values is None and is_variance(model) and getattr(model, "_model", None) is not None:
         # Of whitening: variances divide by the weight of all rows.
@@ -119,13 +140,16 @@ def residual_of(model):
     return np.maximum(total - np.concatenate([[0.0], np.cumsum(values)]), 0.0)
 
 
+# Outputs of most whitenings are columns, not components; clusters are drawn in a plane of kernel principal components.
+_WORDS = {"whiten": "output", "kda": "discriminant", "kkmeans": "kernel component"}
+
+
 def component_names(model, count):
     """Names of axes: the component, and its share of the variance where that is known."""
     ratios = ratios_of(model) if is_model(model) else []
     word = "coordinate" if is_model(model) and has_embedding(model) else "component"
-    if is_model(model) and method_of(model) == "whiten":
-        # Outputs of most whitenings are columns, not components.
-        word, ratios = "output", []
+    if is_model(model) and method_of(model) in _WORDS:
+        word, ratios = _WORDS[method_of(model)], []
     return [
         f"{word} {j + 1}" + (f" ({100 * ratios[j]:.1f} % of variance)" if j < len(ratios) else "") for j in range(count)
     ]

@@ -22,7 +22,7 @@ from ._figure import (
     title_above,
     write,
 )
-from ._model import Labels, component_names, is_model, scores_of
+from ._model import Labels, clusters_of, component_names, is_model, scores_of
 
 # From so many points on, their density is drawn.
 MANY = 100_000
@@ -135,9 +135,11 @@ def scatter(scores, y=None, *, X=None, components=(0, 1), title=None, ax=None):
     Parameters
     ----------
     scores : fitted estimator or array-like of shape (n_samples, n_components)
-        Scores, or a model. `KernelPCA` and the manifold methods hold the scores of their rows; others need X.
+        Scores, or a model. `KernelPCA`, `KernelCCA` (of X) and the manifold methods hold the scores of their rows; others need
+        X. Rows of a `KernelKMeans` are drawn in the plane of two kernel principal components.
     y : array-like of shape (n_samples,), default=None
-        Colours: text, truth values and at most 20 whole numbers are classes, all else is a value.
+        Colours: text, truth values and at most 20 whole numbers are classes, all else is a value. None are the clusters of a
+        `KernelKMeans`, and one colour otherwise.
     X : array-like of shape (n_samples, n_features), default=None
         Rows whose scores are drawn, with a model.
     components : tuple of int, default=(0, 1)
@@ -162,6 +164,7 @@ def scatter(scores, y=None, *, X=None, components=(0, 1), title=None, ax=None):
     'component 1 (92.5 % of variance)'
     """
     found = scores_of(scores, X) if is_model(scores) else np.asarray(scores, dtype=np.float64)
+    y = clusters_of(scores, X) if y is None else y
     if found.ndim != 2 or found.shape[1] < 1:
         raise ValueError(
             f"scores of shape {found.shape}; a row of scores for each point is required. Give a table of them."

@@ -1,0 +1,246 @@
+"""How unusual rows are to a kernel PCA: T², squared prediction error, limits, and which columns they come from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _native
+from . import _parameters as parameters
+from ._account import Account
+from ._base import EigenliftWarning
+from ._rows import native
+
+RULES = ("quantile", "parametric")
+STATISTICS = ("spe", "t2")
+
+
+class Novelty(NamedTuple):
+    """How unusual rows are, one number of each kind for each row.
+
+    `t_squared` is the sum of squared scores over their variances: how far out a row lies along the components. `spe` is the squared
+    prediction error, the squared distance of φ(x) from the subspace: how far it lies off them.
+    """
+
+    t_squared: np.ndarray
+    spe: np.ndarray
+
+
+class Contributions(NamedTuple):
+    """Contributions of input columns to a statistic, (n_samples, n_features) in `values`.
+
+    A row of `values` adds up to `at_row` − `at_baseline`, the statistic of the row and of the usual row in `baselines` that it is
+    compared with, up to the share `defect` of the larger.
+    """
+
+    values: np.ndarray
+    baselines: np.ndarray
+    at_baseline: np.ndarray
+    at_row: np.ndarray
+    defect: float
+
+
+class Limits(Account):
+    """Limits that a share `alpha` of normal rows exceeds; `print` gives them in words.
+
+    Attributes
+    ----------
+    t_squared, spe : float
+        The limits; `spe` is None where nothing is left for it.
+    t_squared_share, spe_share : float
+        Share of the reference rows above each.
+    rows : int
+        Reference rows.
+    in_sample : bool
+        Whether these are the rows of the fit, whose squared prediction error is smaller than that of new ones.
+    alpha, rule, warnings
+        As asked for, and what to know before using them.
+    """
+
+    def novel(self, novelty):
+        """Whether each row exceeds a limit.
+
+        Parameters
+        ----------
+        novelty : Novelty
+            What `novelty_scores` gave.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        beyond = novelty.t_squared > self.t_squared * (1 + 1e-9)
+        return beyond if self.spe is None else beyond | (novelty.spe > self.spe * (1 + 1e-9))
+
+    def __str__(self):
+        spe = "none" if self.spe is None else f"{self.spe:.4g}"
+        rows = "rows of the fit" if self.in_sample else "reference rows"
+        first = f"T² {self.t_squared:.4g}, SPE {spe}; {self.rule} at {self.alpha} from {self.rows} {rows}"
+        return "\n".join([first, *self.warnings])
+
+
+def _has_distances(estimator):
+    """Whether rows alone have distances in feature space; not known before the fit."""
+    model = getattr(estimator, "_model", None)
+    if model is None:
+        return True
+    choice = estimator._fit_choice
+    return not choice.precomputed and (choice.text is None or _native.kernel_is_mercer(model.kernel))
+
+
+class Monitoring:
+    """What `KernelPCA` has to say how unusual rows are."""
+
+    def novelty_scores(self, X, own=None):
+        """T² and squared prediction error of rows; the latter is Hoffmann's reconstruction error.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; kernel values with the rows of the fit when the kernel is precomputed.
+        own : array-like of shape (n_samples,), default=None
+            k(x, x) of each row, when the kernel is precomputed, whose rows do not tell it.
+
+        Returns
+        -------
+        Novelty
+            With `t_squared` and `spe`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigenlift import KernelPCA
+        >>> angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+        >>> X = np.c_[np.cos(angles), np.sin(angles)]
+        >>> kpca = KernelPCA(n_components=6, kernel="rbf", gamma=1.0).fit(X)
+        >>> on_the_ring, in_the_middle = kpca.novelty_scores([[0.6, 0.8], [0.0, 0.0]]).spe
+        >>> bool(in_the_middle > 5 * on_the_ring)
+        True
+        """
+        self._check_monitored()
+        X = self._rows(X, reset=False)
+        choice = self._fit_choice
+        if own is not None:
+            own = np.ascontiguousarray(check_array(own, ensure_2d=False, dtype=np.float64).ravel())
+        elif not (choice.text or choice.precomputed):
+            alone = (X[i : i + 1] for i in range(X.shape[0]))
+            own = np.array([choice.matrix(row, row, self._threads())[0, 0] for row in alone], dtype=np.float64)
+        if not (choice.text or choice.precomputed):
+            X = np.ascontiguousarray(choice.matrix(X, self.X_fit_, self._threads()))
+        return Novelty(*self._run(_native.novelty_kernel_pca, self._model, native(X), own))
+
+    @available_if(_has_distances)
+    def score_samples(self, X):
+        """How normal rows are: minus their squared prediction error, higher is more normal.
+
+        Not there for a precomputed kernel and for one that is not positive semi-definite.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return -self.novelty_scores(X).spe
+
+    def limits(self, alpha=0.01, rule="quantile", reference=None):
+        """Limits of T² and squared prediction error that a share of normal rows exceeds.
+
+        Parameters
+        ----------
+        alpha : float, default=0.01
+            The share.
+        rule : {"quantile", "parametric"}, default="quantile"
+            The quantile of reference rows, or the F distribution for T² and a multiple of χ² for the squared prediction error.
+        reference : Novelty, or {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Normal rows, best ones that the model was not fitted on, or what `novelty_scores` said of them. None stands for the rows
+            of the fit, whose squared prediction error is smaller than that of new rows: more than `alpha` of normal rows then exceed
+            its limit.
+
+        Returns
+        -------
+        Limits
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigenlift import KernelPCA
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(500, 3))
+        >>> kpca = KernelPCA(n_components=10, kernel="rbf", gamma=0.1).fit(X[:300])
+        >>> limits = kpca.limits(alpha=0.05, reference=X[300:])
+        >>> limits.novel(kpca.novelty_scores([[0, 0, 0], [9, 9, 9]])).tolist()
+        [False, True]
+        """
+        self._check_monitored()
+        if not (parameters.is_real(alpha) and 0 < alpha < 1):
+            raise parameters.InvalidParameterError(f"alpha must be a float in the range (0, 1). Got {alpha!r}.")
+        if rule not in RULES:
+            raise parameters.InvalidParameterError(f"rule must be one of {', '.join(RULES)}. Got {rule!r}.")
+        if reference is not None and not isinstance(reference, Novelty):
+            reference = self.novelty_scores(reference)
+        if reference is not None:
+            reference = tuple(np.ascontiguousarray(numbers, dtype=np.float64) for numbers in reference)
+        return Limits.from_json(_native.limits_kernel_pca(self._model, float(alpha), rule, reference))
+
+    def contributions(self, X, statistic="spe", reference=None):
+        """Which input columns make rows unusual: integrated gradients from a usual row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        statistic : {"spe", "t2"}, default="spe"
+            What contributions add up to: the squared prediction error or T².
+        reference : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Usual rows; each row is compared with the nearest of them. None stands for the rows or landmarks that the model holds,
+            or the mean row where it holds features of degree 1 instead.
+
+        Returns
+        -------
+        Contributions
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigenlift import KernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> kpca = KernelPCA(n_components=10, kernel="rbf", gamma=0.1).fit(X)
+        >>> found = kpca.contributions([[0.1, 6.0, 0.1]])
+        >>> int(found.values[0].argmax())
+        1
+        """
+        self._check_monitored()
+        if statistic not in STATISTICS:
+            raise parameters.InvalidParameterError(
+                f"statistic must be one of {', '.join(STATISTICS)}. Got {statistic!r}."
+            )
+        if not self._fit_choice.text:
+            raise ValueError(
+                f"The kernel {self.kernel!r} is precomputed or computed by Python; contributions to input columns need a kernel that "
+                "can be written down. Write it as 'expr(...)'."
+            )
+        X = native(self._rows(X, reset=False))
+        if reference is not None:
+            reference = native(self._rows(reference, reset=False))
+        values, rest = self._run(_native.contributions_kernel_pca, self._model, X, statistic, reference)
+        found = Contributions(values, **rest)
+        if found.defect > 0.01:
+            warnings.warn(
+                f"Contributions miss the statistic by up to {100 * found.defect:.1f} % of it: the kernel has kinks, take them as rough.",
+                EigenliftWarning,
+                stacklevel=2,
+            )
+        return found
+
+    def _check_monitored(self):
+        check_is_fitted(self)
+        if self._model is None:
+            raise ValueError("The rows of the fit all look the same; nothing can be said of others.")
