@@ -66,9 +66,9 @@ mod tests {
         assert!((spectrum.total() - partial.trace() / 40.0).abs() < 1e-14);
         let kappa = 0.1;
         let roots = spectrum.inverse_roots(kappa);
-        for j in 0..2 {
+        for (j, root) in roots.iter().enumerate() {
             // wᵀ(C + κI)w = 1 for w = v/√(λ + κ).
-            let w: Vec<f64> = (0..3).map(|i| spectrum.vectors[(i, j)] * roots[j]).collect();
+            let w: Vec<f64> = (0..3).map(|i| spectrum.vectors[(i, j)] * root).collect();
             let along = |a: usize, b: usize| {
                 w[a] * w[b] * (partial.scatter()[(a, b)] / 40.0 + if a == b { kappa } else { 0.0 })
             };
