@@ -88,6 +88,9 @@ class KernelCCA(Kernelised):
         folds, its `errors`, and which was `chosen`.
     p_values_ : ndarray of shape (n_components,) or None
         Share of permutations, the rows as they are counted as one, whose largest correlation reaches that of the component.
+    tested_correlations_ : array or None
+        Regularised correlations of the rows in their own order, which permutations are compared with. Where κ is chosen this
+        is done at one hundredth of the variance, since a κ chosen by these rows would favour them.
     null_95_ : float or None
         95 % of permutations have a largest correlation up to this.
     scores_ : list of ndarray of shape (n_samples, n_components)
@@ -280,6 +283,7 @@ class KernelCCA(Kernelised):
         self.regularization_curve_ = None if curve is None else Account(curve)
         self.p_values_ = None if significance is None else np.array(significance["p_values"])
         self.null_95_ = None if significance is None else significance["null_95"]
+        self.tested_correlations_ = None if significance is None else np.array(significance["correlations"])
         self.left_out_ = facts.left_out
         self.kernels_ = [
             view["kernel"] if side.choice.text else str(side.choice.kernel)

@@ -19,6 +19,7 @@ class KernelCCA(_Estimator):
     regularization_curve_: _Account | None
     p_values_: NDArray[np.float64] | None
     null_95_: float | None
+    tested_correlations_: NDArray[np.float64] | None
     scores_: list[_Array]
     left_out_: list[float | None]
     n_views_: int

@@ -234,7 +234,7 @@ class Monitoring:
         found = Contributions(values, **rest)
         if found.defect > 0.01:
             warnings.warn(
-                f"Contributions miss the statistic by up to {100 * found.defect:.1f} % of it: the kernel has kinks, take them as rough.",
+                f"Contributions miss the statistic by up to {100 * found.defect:.1f} % of it: the gradient changes too fast along the way, take them as rough.",
                 EigenliftWarning,
                 stacklevel=2,
             )

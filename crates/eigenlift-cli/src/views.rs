@@ -164,8 +164,8 @@ fn check_rows(tables: &[Input]) -> Result<(), Failure> {
     let Some((first, others)) = tables.split_first() else { return Ok(()) };
     if let Some(table) = tables.iter().find(|table| table.account.dropped_rows > 0) {
         return Err(Failure::Input(format!(
-            "{}: {} left out because a cell was missing, and the other views keep them; views must have the same rows. \
-             Use --missing mean, or leave the rows out of all tables.",
+            "{}: {} left out because a cell was missing; row i of every view must be about the same thing, and which rows are left out \
+             is not known across tables. Use --missing mean, or leave the rows out of all tables beforehand.",
             table.account.path.display(),
             counted(table.account.dropped_rows, "row")
         )));

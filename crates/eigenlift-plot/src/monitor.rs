@@ -18,6 +18,8 @@ use crate::scene::{Anchor, Figure, Marker, Rect, Shape, Stroke};
 use crate::spaced::log_ticks;
 use scale::Scale;
 
+/// A value above its limit by no more than this share of it is rounding: a limit may be the value of a row.
+const ROUNDING: f64 = 1e-9;
 const PLOT_HEIGHT: f64 = 320.0;
 /// More points than this are drawn as density.
 const MOST_MARKERS: usize = 20_000;
@@ -167,7 +169,8 @@ impl<'a> Rows<'a> {
         });
         let row = |(place, (t, spe)): (usize, (&f64, &f64))| {
             let values = [*t, *spe];
-            let beyond = [0, 1].map(|k: usize| limits[k].is_some_and(|limit| values[k] > limit));
+            let beyond =
+                [0, 1].map(|k: usize| limits[k].is_some_and(|limit| values[k] > limit * (1.0 + ROUNDING)));
             let shares = [0, 1].map(|k: usize| values[k] / units[k]);
             values.iter().all(|v| v.is_finite()).then_some(Row { place, values, shares, beyond })
         };
@@ -293,7 +296,8 @@ fn level_limit(free: &mut FreePlaces, plot: &Rect, y: f64, (name, limit): (&str,
     let (left, right) = (plot.x + 3.0, plot.right() - 3.0);
     shapes.extend(free.text(&format!("{name} limit {}", short(limit)), INK, usize::MAX, |w, h| {
         let (above, below) = (y - 2.0 - h, y + 2.0);
-        vec![[right - w, above], [left, above], [right - w, below], [left, below]]
+        let middle = plot.x + (plot.w - w) / 2.0;
+        [right - w, left, middle].iter().flat_map(|x| [[*x, above], [*x, below]]).collect()
     }));
     shapes
 }

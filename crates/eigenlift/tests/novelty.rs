@@ -479,3 +479,21 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(of(1), of(3));
 }
+
+/// A model whose components hold everything has no limit on what is left: that is rounding.
+#[test]
+fn where_nothing_is_left_there_is_no_limit_on_it() {
+    let x = noise(60, 3, 4);
+    for (kernel, k) in [("linear", 3), ("rbf(gamma=0.3)", 59)] {
+        let model = settings(kernel, k).fit(x.clone()).unwrap();
+        for rule in [LimitRule::Quantile, LimitRule::Parametric] {
+            let Ok(limits) = model.limits(0.05, rule) else { continue };
+            assert_eq!((limits.spe, limits.spe_share), (None, None), "{kernel}");
+            let judged = limits.judge(&model.novelty(&x).unwrap());
+            assert!(judged.iter().all(|one| !matches!(one, Judgement::FarOff | Judgement::Both)), "{kernel}");
+        }
+        assert!(model.limits(0.05, LimitRule::Quantile).is_ok(), "{kernel}");
+    }
+    let some = settings("rbf(gamma=0.3)", 5).fit(x).unwrap();
+    assert!(some.limits(0.05, LimitRule::Quantile).unwrap().spe.is_some_and(|limit| limit > 0.0));
+}

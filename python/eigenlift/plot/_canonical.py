@@ -194,7 +194,7 @@ def correlations(model, *, title=None, ax=None):
         names.append("held-out rows")
     if model.null_95_ is not None:
         # Permutations are compared with these, which have κ in the denominator.
-        held_back = np.asarray(model.correlations_)[:_MOST]
+        held_back = np.asarray(model.tested_correlations_)[:_MOST]
         handles += ax.plot(places, held_back, "_", color=INK, markersize=9, markeredgewidth=1.4, zorder=3)
         names.append("held back by κ")
         handles.append(ax.axhline(model.null_95_, color=INK, linewidth=0.9, linestyle="--"))

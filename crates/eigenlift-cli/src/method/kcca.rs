@@ -236,17 +236,24 @@ impl Model for FittedKernelCca {
             [] => format!("correlations between the scores of the views{pairs}; no rows were held out"),
             _ => format!(
                 "correlations between the scores of the views{pairs}; those of rows held out in {} are what new rows may be \
-                 expected to have",
-                counted(folds, "fold")
+                 expected to have{}",
+                counted(folds, "fold"),
+                if self.curve().is_some() { ", a little less since κ was chosen by them" } else { "" }
             ),
         });
         lines.push(regularization_words(self.regularization(), self.curve(), folds));
         if let Some(found) = self.significance() {
             lines.push(format!(
-                "significance: of {} permutations of {}, 95 % have a largest correlation of at most {:.4} (regularised)",
+                "significance: of {} permutations of {}, 95 % have a largest regularised correlation of at most {:.4}; the \
+                 first of the rows as they are is {:.4}{}",
                 found.permutations,
                 counted(found.rows, "row"),
-                found.null_95
+                found.null_95,
+                found.correlations.first().copied().unwrap_or_default(),
+                match self.curve() {
+                    Some(_) => ", all at 1 % of the variance, since a κ chosen by the rows as they are would favour them",
+                    None => "",
+                }
             ));
         }
         let views = self.plan().views.iter().zip(self.left_out()).enumerate();
@@ -289,10 +296,10 @@ impl Model for FittedKernelCca {
         match (kind, self.curve()) {
             (PlotKind::Correlations, _) => {
                 let held_out = (self.held_out_correlations(), self.held_out_errors());
-                // What permuted rows give is regularised, so what it is compared with is too.
-                let null = self.significance().map(|found| found.null_95);
-                let training =
-                    if null.is_some() { self.correlations() } else { self.training_correlations() };
+                // Permutations are compared with regularised correlations at a κ of their own.
+                let tested = self.significance();
+                let null = tested.map(|found| found.null_95);
+                let training = tested.map_or(self.training_correlations(), |found| &found.correlations);
                 let held_out = (!held_out.0.is_empty()).then_some(held_out);
                 Ok(correlations(&CorrelationsPicture { training, held_out, null, title })?)
             }

@@ -84,7 +84,15 @@ impl Monitored {
     pub(super) fn own_limits(&self, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
         match &self.0 {
             AnyModel::Pca(model) => model.limits(alpha),
-            AnyModel::KernelPca(model) => model.limits(alpha, rule),
+            AnyModel::KernelPca(model) => {
+                let limits = model.limits(alpha, rule)?;
+                // Rows of a Gram matrix do not tell their squared prediction error.
+                Ok(if self.is_precomputed() {
+                    Limits { spe: None, spe_share: None, ..limits }
+                } else {
+                    limits
+                })
+            }
             _ => Err(Error::Cancelled),
         }
     }

@@ -78,7 +78,7 @@ impl Tally {
     pub(super) fn warning(&self) -> Option<String> {
         (self.wanted && self.defect > LARGE_DEFECT).then(|| {
             format!(
-                "contributions miss the statistic by up to {:.1} % of it: the kernel has kinks, take them as rough",
+                "contributions miss the statistic by up to {:.1} % of it: the gradient changes too fast along the way, take them as rough",
                 100.0 * self.defect
             )
         })

@@ -226,3 +226,33 @@ fn a_plan_says_what_a_fit_does() {
         assert!(text.contains(part), "\"{part}\" is not in\n{text}");
     }
 }
+
+/// Without κ neither the size of a column nor its mean is anything to a canonical correlation; nor is a κ that is large a
+/// reason to find none.
+#[test]
+fn sizes_and_offsets_of_columns_do_not_matter_without_regularisation() {
+    let views = related(80, &[3, 3], 12);
+    let fit = |views: &[Matrix<f64>]| {
+        let settings = KernelCca::new(3).kernel(spec("linear")).regularization(Value(0.0));
+        settings.fit(&samples(views)).unwrap().training_correlations().to_vec()
+    };
+    let plain = fit(&views);
+    // Rounding of rows beside an offset of 1e8 leaves eight digits of a column, beside one of 1e4 twelve.
+    for (scale, offset, tolerance) in
+        [(1e7, 0.0, 1e-9), (1e-7, 0.0, 1e-9), (1.0, 1e8, 1e-6), (1e5, 1e4, 1e-9)]
+    {
+        let other = Matrix::from_fn(80, 3, |i, j| {
+            let x = views[0][(i, j)];
+            if j == 1 { scale * x + offset } else { x }
+        });
+        let found = fit(&[other, views[1].clone()]);
+        assert_eq!(found.len(), 3, "{scale} {offset}");
+        let apart = plain.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < tolerance, "{scale} {offset}: {plain:?} {found:?}");
+    }
+    let held_back =
+        KernelCca::new(2).kernel(spec("rbf(gamma=0.1)")).regularization(Value(1e7)).fit(&samples(&views));
+    let held_back = held_back.unwrap();
+    assert_eq!(held_back.n_components(), 2);
+    assert!(held_back.training_correlations()[0] > 0.5 && held_back.correlations()[0] < 1e-6);
+}

@@ -244,3 +244,27 @@ fn fewer_components_are_shown_and_all_classify() {
     assert_eq!(fitted.label_words(labels[149]), "virginica");
     assert_eq!(fitted.label_name(), Some("class"));
 }
+
+/// Without κ neither the size of a column nor its mean is anything to discriminants.
+#[test]
+fn sizes_and_offsets_of_columns_do_not_matter_without_regularisation() {
+    let (x, classes) = flowers();
+    let fit = |x: &Matrix<f64>| {
+        let settings = KernelDiscriminant::new().kernel(spec("linear")).regularization(Value(0.0));
+        settings.fit(&any(x), &classes).unwrap()
+    };
+    let plain = fit(&x);
+    for (scale, offset) in [(1e8, 0.0), (1e-8, 0.0), (1.0, 3e7)] {
+        let other =
+            Matrix::from_fn(
+                x.n_rows(),
+                4,
+                |i, j| if j == 2 { scale * x[(i, j)] + offset } else { x[(i, j)] },
+            );
+        let found = fit(&other);
+        assert_eq!(found.predict(&other).unwrap(), plain.predict(&x).unwrap(), "{scale} {offset}");
+        // Rows beside an offset of 3e7 keep eight digits.
+        let pairs = plain.eigenvalues().iter().zip(found.eigenvalues());
+        assert!(pairs.map(|(a, b)| (a - b).abs() / a).fold(0.0, f64::max) < 1e-6, "{scale} {offset}");
+    }
+}

@@ -180,9 +180,48 @@ impl Factor {
         self.features.rows(x, first_row, watch)
     }
 
+    /// Features of some rows of all, and Σ k(x,x) over them; inside the engine.
+    ///
+    /// # Errors
+    /// As [`Factor::rows_from`].
+    pub(crate) fn rows_at(
+        &self,
+        x: &AnySamples,
+        rows: &[usize],
+        watch: &Watch,
+    ) -> Result<(Matrix<f64>, f64)> {
+        if self.plan.kernel != KernelSpec::Precomputed.to_string() {
+            let found = self.rows_from(x.gather(rows).points(), 0, watch)?;
+            return Ok((found.features, found.trace));
+        }
+        // Why one by one: a row of a Gram matrix finds its own k(x,x) by its place.
+        let mut features = Matrix::zeros(rows.len(), self.dimension());
+        let mut trace = 0.0;
+        for (i, row) in rows.iter().enumerate() {
+            let found = self.rows_from(x.points().rows(*row..row + 1), *row, watch)?;
+            features.view_mut().row_mut(i).copy_from_slice(found.features.row(0));
+            trace += found.trace;
+        }
+        Ok((features, trace))
+    }
+
     /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
     pub(crate) fn projection(&self, w: &Matrix<f64>, mean: &[f64]) -> Projection {
         self.features.affine(w, mean)
+    }
+
+    /// Whether features are written out, so that their rounding is that of their own size and not that of kernel values.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.plan.approximation.is_none()
+    }
+
+    /// Against what rounding of a scatter is measured: Σk(x,x), or for features that are written out the scatter itself and
+    /// what rounding of the mean adds to it.
+    pub(crate) fn rounding(&self, trace: f64, scatter: f64, (weight, mean): (f64, &[f64])) -> f64 {
+        if !self.is_explicit() {
+            return trace;
+        }
+        scatter + weight * f64::EPSILON * mean.iter().map(|m| m * m).sum::<f64>()
     }
 
     /// What the features leave out: for landmarks the share of Σk(x,x), for random features the relative error on sampled
@@ -193,5 +232,33 @@ impl Factor {
         }
         let share = || if trace > 0.0 { residual_trace / trace } else { 0.0 };
         Some(self.sampled.map_or_else(share, |error| error.relative()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that are picked have the features that they have among all, by a kernel and of a Gram matrix.
+    #[test]
+    fn features_of_some_rows_are_those_of_all() {
+        let x = Matrix::from_fn(20, 3, |i, j| ((i * 5 + j * 3) as f64 * 0.37).sin());
+        let product = |i: usize, j: usize| x.row(i).iter().zip(x.row(j)).map(|(a, b)| a * b).sum::<f64>();
+        let gram = Matrix::from_fn(20, 20, |i, j| (product(i, j) + 1.0).powi(2));
+        let chosen = [2, 7, 19];
+        let own: f64 = chosen.iter().map(|i| gram[(*i, *i)]).sum();
+        for (kernel, samples) in [("polynomial(degree=2)", x.into()), ("precomputed", AnySamples::from(gram))]
+        {
+            let factoring = Factoring::new().kernel(kernel.parse().unwrap());
+            let factor = factoring.of(&samples).unwrap();
+            let all = factor.rows_from(samples.points(), 0, &Watch::default()).unwrap();
+            let (some, trace) = factor.rows_at(&samples, &chosen, &Watch::default()).unwrap();
+            assert!((trace - own).abs() < 1e-12 * own, "{kernel}: {trace} {own}");
+            for (at, row) in chosen.iter().enumerate() {
+                // The same sums over columns, perhaps in another order.
+                let apart = some.row(at).iter().zip(all.features.row(*row)).map(|(a, b)| (a - b).abs());
+                assert!(apart.fold(0.0, f64::max) < 1e-12, "{kernel}");
+            }
+        }
     }
 }

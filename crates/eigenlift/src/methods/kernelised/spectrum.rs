@@ -15,21 +15,35 @@ pub(crate) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of C = scatter/weight; `trace` is Σk(x,x) of the rows, against which rounding is measured.
+    /// Of C = scatter/weight; `rounding` is that against which rounding of the scatter is measured.
     ///
     /// Cost: 9·m³ flops in one thread.
     ///
     /// # Errors
     /// When the eigenproblem fails, which takes entries of extreme size.
-    pub(crate) fn of(scatter: &Matrix<f64>, weight: f64, trace: f64) -> Result<Self> {
+    pub(crate) fn of(scatter: &Matrix<f64>, weight: f64, rounding: f64) -> Result<Self> {
         let (values, vectors) = symmetric_eigen(scatter)?;
         let largest = values.first().copied().unwrap_or(0.0);
-        let threshold = rank_threshold(values.len(), largest, trace, f64::EPSILON / 2.0);
+        let threshold = rank_threshold(values.len(), largest, rounding, f64::EPSILON / 2.0);
         let rank = values.iter().take_while(|value| **value > threshold).count();
         Ok(Self {
             values: values[..rank].iter().map(|value| value / weight).collect(),
             vectors: vectors.view().first_columns(rank).to_matrix(),
         })
+    }
+
+    /// As [`Spectrum::of`] for features divided by their standard deviations, so that columns of any size count alike: axes V
+    /// with VᵀCV = Λ that are not orthogonal. It serves where κ = 0, to which the size of columns is nothing.
+    ///
+    /// # Errors
+    /// As [`Spectrum::of`].
+    pub(crate) fn standardised(scatter: &Matrix<f64>, weight: f64, mean: &[f64]) -> Result<Self> {
+        let scales = inverse_deviations(scatter, weight, mean);
+        let m = scales.len();
+        let alike = Matrix::from_fn(m, m, |i, j| scales[i] * scatter[(i, j)] * scales[j]);
+        let Self { values, vectors } = Self::of(&alike, weight, weight * m as f64)?;
+        let vectors = Matrix::from_fn(m, values.len(), |i, j| scales[i] * vectors[(i, j)]);
+        Ok(Self { values, vectors })
     }
 
     /// Directions in which the features vary beyond rounding.
@@ -46,6 +60,16 @@ impl Spectrum {
     pub(crate) fn inverse_roots(&self, kappa: f64) -> Vec<f64> {
         self.values.iter().map(|value| 1.0 / (value + kappa).sqrt()).collect()
     }
+}
+
+/// One over the standard deviation of each feature; 0 for one that varies no more than its mean is rounded.
+pub(crate) fn inverse_deviations(scatter: &Matrix<f64>, weight: f64, mean: &[f64]) -> Vec<f64> {
+    let inverse = |(i, mean): (usize, &f64)| {
+        let variance = scatter[(i, i)] / weight;
+        let rounding = 16.0 * f64::EPSILON * mean;
+        if variance > rounding * rounding { 1.0 / variance.sqrt() } else { 0.0 }
+    };
+    mean.iter().enumerate().map(inverse).collect()
 }
 
 #[cfg(test)]

@@ -28,6 +28,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+/// A limit of the squared prediction error below this share of the variance is rounding.
+const NOTHING_LEFT: f64 = 1e-10;
+
 /// How unusual rows are to a model, (C50).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Novelty {
@@ -221,7 +224,13 @@ impl FittedKernelPca {
     }
 
     fn limits_of(&self, reference: &Reference, alpha: f64, rule: LimitRule) -> Result<Limits> {
-        Limits::of(reference, (self.n_samples(), self.n_components()), alpha, rule)
+        let mut limits = Limits::of(reference, (self.n_samples(), self.n_components()), alpha, rule)?;
+        let variance = self.centered_trace / self.n_samples().max(1) as f64;
+        if limits.spe.is_some_and(|limit| limit <= NOTHING_LEFT * variance) {
+            // The components hold all of the reference rows: what is left of them is rounding.
+            (limits.spe, limits.spe_share) = (None, None);
+        }
+        Ok(limits)
     }
 
     /// The mean of φ, where distances in feature space mean something.

@@ -40,8 +40,9 @@ fn of_fold(
 ) -> Result<Vec<Vec<f64>>> {
     let rest = moments.without(fold)?;
     let share = rest.weight() / moments.whole.weight();
-    let traces: Vec<f64> = moments.traces.iter().map(|trace| share * trace).collect();
-    let whitening = Whitening::of(&rest, &moments.layout, &traces, watch)?;
+    let rounding: Vec<Option<f64>> =
+        moments.rounding.iter().map(|all| all.map(|rounding| share * rounding)).collect();
+    let whitening = Whitening::of(&rest, &moments.layout, &rounding, watch)?;
     let scatter = moments.folds[fold].scatter();
     let correlations = |kappas: &Vec<f64>| {
         watch.check()?;

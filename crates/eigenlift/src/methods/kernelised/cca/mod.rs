@@ -34,6 +34,9 @@ use plan::Asked;
 use solve::{Solution, Whitening, plain_correlations};
 use std::sync::Arc;
 
+/// κ as a share of tr C at which permutations are compared where κ is chosen.
+const TESTED_SHARE: f64 = 0.01;
+
 /// Settings of kernel canonical correlation analysis.
 ///
 /// Each view, a table of its own about the same rows, gets directions in the feature space of its kernel such that scores of
@@ -254,9 +257,10 @@ struct Choice {
 impl Work<'_> {
     fn run(&self, engine: &Arc<dyn Engine>) -> Result<FittedKernelCca> {
         let (n, seed) = (self.plan.n_samples(), self.settings.factoring.seed_of());
+        let without_kappa = self.plan.regularization == Regularization::Value(0.0);
         let assigned = folds_of(n, self.plan.folds.max(1), seed);
-        let moments = FoldMoments::read(&self.factors, self.views, &assigned, self.watch)?;
-        let whole = Whitening::of(&moments.whole, &moments.layout, &moments.traces, self.watch)?;
+        let moments = FoldMoments::read(&self.factors, self.views, (&assigned, without_kappa), self.watch)?;
+        let whole = Whitening::of(&moments.whole, &moments.layout, &moments.rounding, self.watch)?;
         let ranks = whole.ranks();
         let mut warnings = self.check_ranks(&ranks)?;
         let totals: Vec<f64> = whole.spectra.iter().map(Spectrum::total).collect();
@@ -271,7 +275,7 @@ impl Work<'_> {
                 curve.shares[curve.chosen]
             ));
         }
-        let significance = self.significance(&choice.kappas, k)?;
+        let significance = self.significance(&choice, &totals, k)?;
         let left_out = self
             .factors
             .iter()
@@ -342,7 +346,7 @@ impl Work<'_> {
             return Err(Error::no_variance(
                 "views without any correlation beyond rounding",
                 "some direction of one must correlate with one of another",
-                "Check that rows of the views belong together",
+                "Check that rows of the views belong together, or ask for less regularisation",
             ));
         }
         if self.plan.folds == 0 && self.settings.folds > 0 {
@@ -377,10 +381,11 @@ impl Work<'_> {
         Ok(Choice { kappas: candidates[chosen].clone(), curve, held_out, errors })
     }
 
-    fn significance(&self, kappas: &[f64], n_components: usize) -> Result<Option<Significance>> {
+    fn significance(&self, choice: &Choice, totals: &[f64], k: usize) -> Result<Option<Significance>> {
+        let fixed: Vec<f64> = totals.iter().map(|total| TESTED_SHARE * total).collect();
         let ask = Permutations {
-            kappas,
-            n_components,
+            kappas: if choice.curve.is_some() { &fixed } else { &choice.kappas },
+            n_components: k,
             count: self.plan.permutations,
             at_once: self.plan.at_once,
             seed: self.settings.factoring.seed_of(),

@@ -65,17 +65,20 @@ pub(super) struct FoldMoments {
     pub(super) traces: Vec<f64>,
     /// What the features leave out of it.
     pub(super) residuals: Vec<f64>,
+    /// Against what rounding of each view's scatter is measured; `None` where κ = 0 and features are written out, so that
+    /// their size is nothing to the answer.
+    pub(super) rounding: Vec<Option<f64>>,
 }
 
 impl FoldMoments {
-    /// Reads all rows once. `assigned` is the fold of each row.
+    /// Reads all rows once. `assigned` is the fold of each row; `without_kappa` says that κ = 0.
     ///
     /// Cost: n·M² flops for M features in all, and the features; memory a piece of features twice, and M² numbers for each
     /// fold.
     pub(super) fn read(
         factors: &[Factor],
         views: &[AnySamples],
-        assigned: &[u32],
+        (assigned, without_kappa): (&[u32], bool),
         watch: &Watch,
     ) -> Result<Self> {
         let layout = Layout::new(factors.iter().map(Factor::dimension));
@@ -108,7 +111,13 @@ impl FoldMoments {
         let folds: Vec<Partial> = sums.into_iter().map(WideAbsorber::finish).collect();
         let mut whole = Partial::empty(layout.dimension());
         folds.iter().try_for_each(|fold| whole.merge(fold))?;
-        Ok(Self { layout, folds, whole, traces, residuals })
+        let rounding = factors.iter().enumerate().map(|(view, factor)| {
+            let scatter = layout.trace(whole.scatter(), view);
+            let mean = (whole.weight(), &whole.mean()[layout.range(view)]);
+            (!(without_kappa && factor.is_explicit())).then(|| factor.rounding(traces[view], scatter, mean))
+        });
+        let rounding = rounding.collect();
+        Ok(Self { layout, folds, whole, traces, residuals, rounding })
     }
 
     /// Of all rows that are not in the fold, (C8): taken out of the whole, or added up anew where too few digits would remain.
@@ -159,7 +168,17 @@ mod tests {
         let folds: Vec<Partial> = rows.iter().map(|rows| Partial::of_rows(rows.view(), 0.0)).collect();
         let mut whole = Partial::empty(5);
         folds.iter().for_each(|fold| whole.merge(fold).unwrap());
-        (FoldMoments { layout, folds, whole, traces: vec![1.0; 2], residuals: vec![0.0; 2] }, rows)
+        (
+            FoldMoments {
+                layout,
+                folds,
+                whole,
+                traces: vec![1.0; 2],
+                residuals: vec![0.0; 2],
+                rounding: vec![Some(1.0); 2],
+            },
+            rows,
+        )
     }
 
     /// Taking a fold out gives the moments of the other rows, also where one row of one view holds nearly all of its scatter

@@ -29,6 +29,11 @@ pub struct Significance {
     pub p_values: Vec<f64>,
     /// 95 % of the permutations have a largest correlation not above this.
     pub null_95: f64,
+    /// The regularised correlations of these rows in their own order, which permutations are compared with.
+    pub correlations: Vec<f64>,
+    /// κ of each view in all of this: that of the fit where it was given, otherwise one hundredth of the variance. A κ that
+    /// was chosen by the rows in their own order would favour that order.
+    pub regularization: Vec<f64>,
     /// Rows that were permuted.
     pub rows: usize,
 }
@@ -54,8 +59,8 @@ impl Permutations<'_> {
         let rows = Stream::new(self.seed, Purpose::PermutedRows).rows(n, MOST_ROWS);
         let mut whitened = Vec::with_capacity(views.len());
         for ((factor, x), kappa) in factors.iter().zip(views).zip(self.kappas) {
-            let found = factor.rows_from(x.gather(&rows).points(), 0, watch)?;
-            whitened.push(whiten(found.features, found.trace, *kappa)?);
+            let (features, trace) = factor.rows_at(x, &rows, watch)?;
+            whitened.push(whiten(factor, features, trace, *kappa)?);
         }
         let axes = Layout::new(whitened.iter().map(Matrix::n_cols));
         let observed = correlations(&whitened, &axes, self.n_components, watch)?;
@@ -106,6 +111,8 @@ impl Permutations<'_> {
         Significance {
             permutations: null.len(),
             p_values: (0..self.n_components).map(p_value).collect(),
+            correlations: (0..self.n_components).map(|j| observed.get(j).copied().unwrap_or(0.0)).collect(),
+            regularization: self.kappas.to_vec(),
             null_95: null.get(at.saturating_sub(1)).copied().unwrap_or(1.0),
             rows,
         }
@@ -113,9 +120,15 @@ impl Permutations<'_> {
 }
 
 /// Rows of features minus their mean, in the axes of their covariance and divided by √(n(λ + κ)), (C11).
-fn whiten(mut features: Matrix<f64>, trace: f64, kappa: f64) -> Result<Matrix<f64>> {
+fn whiten(factor: &Factor, mut features: Matrix<f64>, trace: f64, kappa: f64) -> Result<Matrix<f64>> {
     let partial = Partial::of_rows(features.view(), 0.0);
-    let spectrum = Spectrum::of(partial.scatter(), partial.weight(), trace)?;
+    let (weight, mean) = (partial.weight(), partial.mean());
+    let spectrum = if kappa == 0.0 && factor.is_explicit() {
+        Spectrum::standardised(partial.scatter(), weight, mean)?
+    } else {
+        let rounding = factor.rounding(trace, partial.trace(), (weight, mean));
+        Spectrum::of(partial.scatter(), weight, rounding)?
+    };
     let shift: Vec<f64> = partial.mean().iter().map(|m| -m).collect();
     shift_columns(features.view_mut(), &shift);
     let mut out = Matrix::zeros(features.n_rows(), spectrum.rank());
@@ -127,7 +140,7 @@ fn whiten(mut features: Matrix<f64>, trace: f64, kappa: f64) -> Result<Matrix<f6
 
 fn correlations(whitened: &[Matrix<f64>], axes: &Layout, k: usize, watch: &Watch) -> Result<Vec<f64>> {
     let blocks = axes.pairs().map(|(v, w)| inner(whitened[v].view(), whitened[w].view()));
-    Ok(leading_correlations(axes, blocks, k, watch)?.0)
+    Ok(leading_correlations(axes, blocks, (k, 1.0), watch)?.0)
 }
 
 #[cfg(test)]

@@ -182,6 +182,8 @@ fn check_found(record: &Record, k: usize) -> Result<()> {
         || found.permutations != record.plan.permutations
         || found.p_values.len() != k
         || !found.p_values.iter().all(within)
+        || found.correlations.len() != k
+        || found.regularization.len() != record.plan.views.len()
         || !found.null_95.is_finite()
     {
         return Err(wrong(

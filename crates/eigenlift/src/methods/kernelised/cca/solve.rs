@@ -11,6 +11,8 @@ use crate::progress::Watch;
 
 /// A correlation must exceed this to be told from rounding, which for two views is that of its square.
 const LEAST_CORRELATION: f64 = 1e-7;
+/// κ is not counted as allowing less than this.
+const LEAST_ALLOWED: f64 = 1e-6;
 /// Largest residual of an eigenpair.
 const LARGEST_RESIDUAL: f64 = 1e-8;
 
@@ -31,15 +33,26 @@ pub(super) struct Solution {
 }
 
 impl Whitening {
-    /// `traces` are Σk(x,x) of each view, against which rounding is measured.
+    /// `rounding` is that against which rounding of each view's scatter is measured; `None` for features whose size is nothing
+    /// to the answer.
     ///
     /// Cost: 9·m³ flops for each view of m features, in one thread, and 4·m³ for each pair.
-    pub(super) fn of(partial: &Partial, layout: &Layout, traces: &[f64], watch: &Watch) -> Result<Self> {
+    pub(super) fn of(
+        partial: &Partial,
+        layout: &Layout,
+        rounding: &[Option<f64>],
+        watch: &Watch,
+    ) -> Result<Self> {
         let mut spectra = Vec::with_capacity(layout.n_views());
-        for (view, trace) in traces.iter().enumerate() {
+        for (view, rounding) in rounding.iter().enumerate() {
             watch.check()?;
             let block = layout.block(partial.scatter(), view, view);
-            spectra.push(Spectrum::of(&block, partial.weight(), *trace)?);
+            spectra.push(match rounding {
+                Some(rounding) => Spectrum::of(&block, partial.weight(), *rounding)?,
+                None => {
+                    Spectrum::standardised(&block, partial.weight(), &partial.mean()[layout.range(view)])?
+                }
+            });
         }
         let mut cross = Vec::new();
         for (v, w) in layout.pairs() {
@@ -68,7 +81,13 @@ impl Whitening {
             Matrix::from_fn(cross.n_rows(), cross.n_cols(), |i, j| roots[v][i] * cross[(i, j)] * roots[w][j])
         });
         let axes = Layout::new(self.spectra.iter().map(Spectrum::rank));
-        let (correlations, vectors) = leading_correlations(&axes, blocks, k, watch)?;
+        // The largest regularised correlation that κ allows: 1 without it.
+        let allowed = self.spectra.iter().zip(kappas).map(|(spectrum, kappa)| {
+            let largest = spectrum.values.first().copied().unwrap_or(0.0);
+            largest / (largest + kappa).max(f64::MIN_POSITIVE)
+        });
+        let allowed = allowed.fold(f64::INFINITY, f64::min).max(LEAST_ALLOWED);
+        let (correlations, vectors) = leading_correlations(&axes, blocks, (k, allowed), watch)?;
         let scale = (axes.n_views() as f64).sqrt();
         let directions = self.spectra.iter().zip(&roots).enumerate().map(|(view, (spectrum, roots))| {
             let own = vectors.view().rows(axes.range(view));
@@ -82,11 +101,11 @@ impl Whitening {
 }
 
 /// ρ = (μ − 1)/(V − 1) for the largest eigenvalues μ of I with `blocks` beside the diagonal, one for each pair of views, and
-/// eigenvectors as columns, (C4), (C5).
+/// eigenvectors as columns, (C4), (C5). `allowed` is the largest ρ that κ allows.
 pub(super) fn leading_correlations(
     axes: &Layout,
     blocks: impl Iterator<Item = Matrix<f64>>,
-    k: usize,
+    (k, allowed): (usize, f64),
     watch: &Watch,
 ) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (views, dimension) = (axes.n_views(), axes.dimension());
@@ -97,7 +116,7 @@ pub(super) fn leading_correlations(
     }
     let mut blocks = blocks.peekable();
     if let (2, Some(block)) = (views, blocks.peek()) {
-        return of_two_views(block, wanted, watch);
+        return of_two_views(block, (wanted, allowed), watch);
     }
     let joint = joint_matrix(axes, blocks);
     let (pairs, _) = leading_eigenpairs(&joint, wanted, watch)?;
@@ -107,7 +126,7 @@ pub(super) fn leading_correlations(
         .iter()
         .take(wanted)
         .map(|mu| ((mu - 1.0) / (views as f64 - 1.0)).min(1.0))
-        .take_while(|rho| *rho > LEAST_CORRELATION)
+        .take_while(|rho| *rho > LEAST_CORRELATION * allowed)
         .collect();
     let vectors = pairs.vectors.view().first_columns(correlations.len()).to_matrix();
     Ok((correlations, vectors))
@@ -116,7 +135,11 @@ pub(super) fn leading_correlations(
 /// The same for two views: ρ² and u from TTᵀu = ρ²u, or from TᵀT where that is smaller, and v = Tᵀu/ρ.
 ///
 /// Why: a matrix of half the size whose eigenvalues lie further apart, for the same answer.
-fn of_two_views(t: &Matrix<f64>, k: usize, watch: &Watch) -> Result<(Vec<f64>, Matrix<f64>)> {
+fn of_two_views(
+    t: &Matrix<f64>,
+    (k, allowed): (usize, f64),
+    watch: &Watch,
+) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (first, second) = (t.n_rows(), t.n_cols());
     let transposed = Matrix::from_fn(second, first, |i, j| t[(j, i)]);
     let by_first = first <= second;
@@ -125,7 +148,7 @@ fn of_two_views(t: &Matrix<f64>, k: usize, watch: &Watch) -> Result<(Vec<f64>, M
     let (pairs, _) = leading_eigenpairs(&square, k, watch)?;
     check_residuals(&square, &pairs.values, &pairs.vectors)?;
     let roots = pairs.values.iter().take(k).map(|square| square.max(0.0).sqrt().min(1.0));
-    let correlations: Vec<f64> = roots.take_while(|rho| *rho > LEAST_CORRELATION).collect();
+    let correlations: Vec<f64> = roots.take_while(|rho| *rho > LEAST_CORRELATION * allowed).collect();
     let own = pairs.vectors.view().first_columns(correlations.len()).to_matrix();
     let mut other = Matrix::zeros(tall.n_rows(), correlations.len());
     combine(other.view_mut(), Onto::Replace, 1.0, tall.view(), own.view());
@@ -218,12 +241,12 @@ mod tests {
         let axes = Layout::new([2, 2].into_iter());
         let (sin, cos) = 0.7f64.sin_cos();
         let turned = Matrix::from_vec(vec![0.8 * cos, 0.8 * sin, -0.3 * sin, 0.3 * cos], 2, 2).unwrap();
-        let found = leading_correlations(&axes, [turned].into_iter(), 9, &Watch::default()).unwrap();
+        let found = leading_correlations(&axes, [turned].into_iter(), (9, 1.0), &Watch::default()).unwrap();
         // A backward error of some units of roundoff of a matrix of norm 2.
         assert!((found.0[0] - 0.8).abs() < 1e-14 && (found.0[1] - 0.3).abs() < 1e-14, "{:?}", found.0);
         assert_eq!(found.0.len(), 2);
         let single = Matrix::from_vec(vec![0.5, 0.0, 0.0, 0.0], 2, 2).unwrap();
-        let found = leading_correlations(&axes, [single].into_iter(), 2, &Watch::default()).unwrap();
+        let found = leading_correlations(&axes, [single].into_iter(), (2, 1.0), &Watch::default()).unwrap();
         assert_eq!((found.0.len(), found.1.n_cols()), (1, 1));
     }
 
@@ -232,7 +255,7 @@ mod tests {
     fn equal_correlations_of_three_views_are_their_own_mean() {
         let axes = Layout::new([1, 1, 1].into_iter());
         let blocks = (0..3).map(|_| Matrix::from_fn(1, 1, |_, _| 0.4));
-        let found = leading_correlations(&axes, blocks, 1, &Watch::default()).unwrap();
+        let found = leading_correlations(&axes, blocks, (1, 1.0), &Watch::default()).unwrap();
         assert!((found.0[0] - 0.4).abs() < 1e-14);
     }
 }

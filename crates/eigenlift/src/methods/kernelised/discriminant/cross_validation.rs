@@ -166,7 +166,7 @@ mod tests {
         let engine = settings.factoring.running_engine().unwrap();
         let watch = Watch::default();
         let job = Job { settings: &settings, factor: &factor, x: &x, labels: &labels, engine: &*engine };
-        let sums = Sums::read(&factor, x.points(), &labels, &watch).unwrap();
+        let sums = Sums::read(&factor, x.points(), (&labels, false), &watch).unwrap();
         let kappas = [0.003, 0.5];
         let trials = cross_validate(&job, &sums, &kappas, &watch).unwrap();
         for fold in 0..3u32 {

@@ -93,7 +93,7 @@ fn check(counts: &[u64], names: &[String]) -> Result<()> {
         return Err(Error::data(
             format!("class {name} has {count} row(s)"),
             "each class needs at least 2, so that it has a variance within",
-            "Give more rows of that class, or leave it out and number the classes without gaps",
+            "Give more rows of that class, or leave the class out",
         ));
     }
     let mut sorted: Vec<&String> = names.iter().collect();

@@ -125,9 +125,11 @@ impl KernelDiscriminant {
     pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
         self.check_settings(x)?;
         let plan = self.factoring.plan(x)?;
-        let needed = self.bytes(&plan, self.class_names.len().max(2), self.folds);
-        let mut plan = plan.needing(needed)?;
-        plan.reasons.push(self.reason(self.folds));
+        let classes = self.class_names.len().max(2);
+        // No class can have more rows than this when all have as many.
+        let folds = self.folds.min(x.n_rows() / classes);
+        let mut plan = plan.clone().needing(self.bytes(&plan, classes, folds))?;
+        plan.reasons.push(self.reason(folds));
         Ok(plan)
     }
 
@@ -154,7 +156,8 @@ impl KernelDiscriminant {
         plan.reasons.push(self.reason(labels.n_folds));
         let engine = self.factoring.running_engine()?;
         let job = Job { settings: self, factor: &factor, x, labels: &labels, engine: &*engine };
-        let sums = Sums::read(&factor, x.points(), &labels, self.factoring.watch_of())?;
+        let without_kappa = self.regularization == Regularization::Value(0.0);
+        let sums = Sums::read(&factor, x.points(), (&labels, without_kappa), self.factoring.watch_of())?;
         let (solved, trials) = job.solve(&sums, &mut warnings)?;
         let (projection, means) = job.projection(&solved);
         let rank = solved.ratios.len();
@@ -264,7 +267,7 @@ impl Job<'_> {
     fn solve(&self, sums: &Sums, warnings: &mut Vec<String>) -> Result<(Discriminants, Option<HeldOut>)> {
         let all = sums.of_all()?;
         let total = all.total();
-        if total <= 64.0 * f64::EPSILON * sums.trace / self.x.n_rows() as f64 {
+        if total <= 64.0 * f64::EPSILON * all.scale {
             return Err(Error::no_variance(
                 format!("features whose variance is {total:.1e}"),
                 "they must vary beyond rounding",

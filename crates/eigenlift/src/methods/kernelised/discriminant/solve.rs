@@ -18,6 +18,8 @@ pub(super) struct Within {
     threshold: f64,
     mean: Vec<f64>,
     priors: Vec<f64>,
+    /// As in [`ClassMoments`].
+    scales: Vec<f64>,
 }
 
 /// Directions for one κ.
@@ -62,7 +64,7 @@ impl Within {
         let columns = Matrix::from_fn(moments.between.n_cols(), classes, |i, c| moments.between[(c, i)]);
         let between = inner(axes.view(), columns.view());
         let (mean, priors) = (moments.mean.clone(), moments.priors.clone());
-        Ok(Self { values, axes, between, threshold, mean, priors })
+        Ok(Self { values, axes, between, threshold, mean, priors, scales: moments.scales.clone() })
     }
 
     pub(super) fn mean(&self) -> &[f64] {
@@ -123,14 +125,23 @@ impl Within {
         Ok(Small { weighted, means, ratios: ratios[..rank].to_vec() })
     }
 
+    /// From directions in the axes to those over features.
+    fn over_features(&self, weighted: &Matrix<f64>) -> Matrix<f64> {
+        let mut directions = Matrix::zeros(self.axes.n_rows(), weighted.n_cols());
+        combine(directions.view_mut(), Onto::Replace, 1.0, self.axes.view(), weighted.view());
+        for (i, scale) in self.scales.iter().enumerate() {
+            directions.view_mut().row_mut(i).iter_mut().for_each(|w| *w *= scale);
+        }
+        directions
+    }
+
     /// Directions for one κ.
     ///
     /// # Errors
     /// κ = 0 where classes lie apart along a direction without variance within.
     pub(super) fn discriminants(&self, kappa: f64) -> Result<Discriminants> {
         let small = self.small(kappa)?;
-        let mut directions = Matrix::zeros(self.axes.n_rows(), small.ratios.len());
-        combine(directions.view_mut(), Onto::Replace, 1.0, self.axes.view(), small.weighted.view());
+        let directions = self.over_features(&small.weighted);
         Ok(Discriminants {
             kappa,
             directions,
@@ -162,8 +173,7 @@ impl Within {
                 |c, j| if j < rank { small.means[(c, j)] } else { 0.0 },
             ));
         }
-        let mut directions = Matrix::zeros(m, weighted.n_cols());
-        combine(directions.view_mut(), Onto::Replace, 1.0, self.axes.view(), weighted.view());
+        let directions = self.over_features(&weighted);
         Ok((directions, means))
     }
 }

@@ -3,10 +3,11 @@
 use super::labels::Labels;
 use crate::data::AnyPoints;
 use crate::error::Result;
-use crate::linalg::inner;
+use crate::linalg::{inner, scale_columns};
 use crate::low_rank::FeatureRows;
 use crate::matrix::Matrix;
 use crate::methods::kernelised::factor::Factor;
+use crate::methods::kernelised::spectrum::inverse_deviations;
 use crate::moments::Partial;
 use crate::progress::Watch;
 
@@ -26,6 +27,10 @@ pub(super) struct Sums {
     origin: Vec<f64>,
     /// Σ k(x,x).
     pub(super) trace: f64,
+    /// Whether features are written out.
+    explicit: bool,
+    /// Whether they are divided by their standard deviations, which for κ = 0 changes nothing but rounding.
+    standardised: bool,
 }
 
 /// What directions are found from: covariance within classes and class means, (C20).
@@ -37,8 +42,10 @@ pub(super) struct ClassMoments {
     pub(super) mean: Vec<f64>,
     /// n_c/n.
     pub(super) priors: Vec<f64>,
-    /// Σk(x,x)/n, against which rounding is measured.
+    /// Against what rounding is measured.
     pub(super) scale: f64,
+    /// What each feature is multiplied by before anything else; empty for nothing.
+    pub(super) scales: Vec<f64>,
 }
 
 impl ClassMoments {
@@ -49,14 +56,34 @@ impl ClassMoments {
     }
 }
 
+impl ClassMoments {
+    /// The same of features divided by their standard deviations.
+    fn standardised(mut self, partial: &Partial) -> Self {
+        let scales = inverse_deviations(partial.scatter(), partial.weight(), &self.mean);
+        scale_columns(self.between.view_mut(), &scales);
+        scale_columns(self.within.view_mut(), &scales);
+        for (i, scale) in scales.iter().enumerate() {
+            self.within.view_mut().row_mut(i).iter_mut().for_each(|entry| *entry *= scale);
+        }
+        Self { scale: scales.len() as f64, scales, ..self }
+    }
+}
+
 impl Sums {
-    /// Reads all rows once.
-    pub(super) fn read(factor: &Factor, x: AnyPoints<'_>, labels: &Labels, watch: &Watch) -> Result<Self> {
+    /// Reads all rows once; `without_kappa` says that κ = 0.
+    pub(super) fn read(
+        factor: &Factor,
+        x: AnyPoints<'_>,
+        (labels, without_kappa): (&Labels, bool),
+        watch: &Watch,
+    ) -> Result<Self> {
         let (m, c) = (factor.dimension(), labels.n_classes());
         let empty =
             || FoldSums { partial: Partial::empty(m), counts: vec![0.0; c], sums: Matrix::zeros(c, m) };
         let folds = (0..labels.n_folds.max(1)).map(|_| empty()).collect();
-        let mut all = Self { folds, origin: vec![0.0; m], trace: 0.0 };
+        let explicit = factor.is_explicit();
+        let standardised = explicit && without_kappa;
+        let mut all = Self { folds, origin: vec![0.0; m], trace: 0.0, explicit, standardised };
         factor
             .each_piece(x, "moments of features", watch, &mut |first, rows| all.add(first, &rows, labels))?;
         Ok(all)
@@ -137,8 +164,14 @@ impl Sums {
         let mut within = inner(between.view(), between.view());
         let entries = within.as_mut_slice().iter_mut().zip(partial.scatter().as_slice());
         entries.for_each(|(entry, scatter)| *entry = scatter / n - *entry);
-        let mean = self.origin.iter().zip(&shift).map(|(origin, shift)| origin + shift).collect();
-        ClassMoments { within, between, mean, priors, scale: self.trace / all }
+        let mean: Vec<f64> = self.origin.iter().zip(&shift).map(|(origin, shift)| origin + shift).collect();
+        let scale = if self.explicit {
+            partial.trace() / n + f64::EPSILON * mean.iter().map(|m| m * m).sum::<f64>()
+        } else {
+            self.trace / all
+        };
+        let found = ClassMoments { within, between, mean, priors, scale, scales: Vec::new() };
+        if self.standardised { found.standardised(partial) } else { found }
     }
 }
 
