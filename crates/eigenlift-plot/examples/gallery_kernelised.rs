@@ -33,6 +33,7 @@ fn correlated(folder: &Path) -> Outcome {
             training: &training,
             held_out: Some((&held_out, &errors)),
             null: Some(0.312),
+            tested: None,
             title,
         };
         write(folder, &format!("correlations-{n}"), &correlations(&base)?)?;

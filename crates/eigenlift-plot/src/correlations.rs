@@ -29,6 +29,8 @@ pub struct CorrelationsPicture<'a> {
     pub held_out: Option<(&'a [f64], &'a [f64])>,
     /// The 95 % quantile of the largest correlation after the rows of one view were permuted.
     pub null: Option<f64>,
+    /// What that quantile is to be compared with, where it is not the correlations themselves.
+    pub tested: Option<&'a [f64]>,
     /// Title above the plot; may be empty.
     pub title: &'a str,
 }
@@ -46,6 +48,7 @@ pub struct CorrelationsPicture<'a> {
 ///     training: &[0.98, 0.71],
 ///     held_out: Some((&[0.94, 0.35], &[0.01, 0.08])),
 ///     null: Some(0.31),
+///     tested: None,
 ///     title: "Canonical correlations",
 /// })?;
 /// assert!(figure.to_svg().contains("95 % of permuted rows: 0.31"));
@@ -78,6 +81,7 @@ pub fn correlations(input: &CorrelationsPicture) -> Result<Figure> {
     });
     draw_bars(&mut frame, input, n);
     draw_null(&mut frame, input);
+    draw_tested(&mut frame, input, n);
     draw_held_out(&mut frame, input, n);
     if n == 0 {
         let at = [frame.plot.x + frame.plot.w / 2.0, frame.plot.y + frame.plot.h / 2.0];
@@ -144,6 +148,20 @@ fn draw_null(frame: &mut Frame, input: &CorrelationsPicture) {
     }
 }
 
+/// Draws a short level line for what is compared with permuted rows.
+fn draw_tested(frame: &mut Frame, input: &CorrelationsPicture, n: usize) {
+    let half = (0.4 * frame.plot.w / frame.x.width()).min(WIDEST / 2.0);
+    let tested = input.tested.unwrap_or_default().iter().take(n).enumerate();
+    for (k, value) in tested.filter(|(_, value)| value.is_finite()) {
+        let [x, y] = frame.at((k + 1) as f64, value.clamp(frame.y.lo, frame.y.hi));
+        frame.shapes.push(Shape::line([x - half, y], [x + half, y], tested_stroke()));
+    }
+}
+
+fn tested_stroke() -> Stroke {
+    Stroke::solid(THIRD, 2.2)
+}
+
 /// Draws markers with their error bars, without a line: components have nothing between them.
 fn draw_held_out(frame: &mut Frame, input: &CorrelationsPicture, n: usize) {
     let step = frame.plot.w / frame.x.width();
@@ -181,6 +199,9 @@ fn draw_key(frame: &mut Frame, input: &CorrelationsPicture) -> f64 {
     if let Some(name) = &null_name {
         looks.push(LineLook::new(name, null_stroke(), None));
     }
+    if input.tested.is_some_and(|tested| !tested.is_empty()) {
+        looks.push(LineLook::new("to compare with them", tested_stroke(), None));
+    }
     series::draw_key(&mut frame.shapes, &looks, frame.bottom + 4.0, WIDTH)
 }
 
@@ -192,6 +213,8 @@ fn words(input: &CorrelationsPicture, k: usize) -> Vec<String> {
         let error = if error > 0.0 { format!(" ± {}", short(error)) } else { String::new() };
         format!("held out {}{error}", short(mean))
     }));
+    let tested = input.tested.and_then(|tested| tested.get(k));
+    lines.extend(tested.map(|value| format!("to compare with permuted rows {}", short(*value))));
     lines
 }
 

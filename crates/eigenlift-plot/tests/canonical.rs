@@ -27,6 +27,7 @@ fn bars_markers_and_the_null_line_lie_at_their_values() {
         training: &[0.9, 0.6],
         held_out: Some((&[0.8, -0.1], &[0.05, 0.2])),
         null: Some(0.3),
+        tested: Some(&[0.7, 0.4]),
         title: "ρ",
     };
     let figure = correlations(&input).unwrap();
@@ -45,7 +46,8 @@ fn bars_markers_and_the_null_line_lie_at_their_values() {
     assert!(((zero - y) / unit - 0.3).abs() < 1e-3);
     assert_eq!(n_markers(&svg), 2 + 1, "two components and the key");
     assert!(texts(&svg).contains(&"95 % of permuted rows: 0.3".to_owned()));
-    assert_eq!(tooltips(&svg)[1], "component 2\nrows of the fit 0.6\nheld out −0.1 ± 0.2");
+    let told = "component 2\nrows of the fit 0.6\nheld out −0.1 ± 0.2\nto compare with permuted rows 0.4";
+    assert_eq!(tooltips(&svg)[1], told);
 }
 
 #[test]
@@ -58,7 +60,14 @@ fn correlations_of_odd_numbers_give_a_picture() {
         (&[f64::MAX, f64::MIN], Some((&[1e300, 0.0][..], &[1e300, 0.0][..])), Some(f64::MAX)),
         (&many, Some((&many[..], &many[..])), None),
     ] {
-        let figure = correlations(&CorrelationsPicture { training, held_out, null, title: HOSTILE }).unwrap();
+        let figure = correlations(&CorrelationsPicture {
+            training,
+            held_out,
+            null,
+            tested: Some(training),
+            title: HOSTILE,
+        })
+        .unwrap();
         assert_sound(&figure, 2.0);
         assert!(!figure.to_svg().contains("<script"));
     }

@@ -299,9 +299,10 @@ impl Model for FittedKernelCca {
                 // Permutations are compared with regularised correlations at a κ of their own.
                 let tested = self.significance();
                 let null = tested.map(|found| found.null_95);
-                let training = tested.map_or(self.training_correlations(), |found| &found.correlations);
+                let training = self.training_correlations();
                 let held_out = (!held_out.0.is_empty()).then_some(held_out);
-                Ok(correlations(&CorrelationsPicture { training, held_out, null, title })?)
+                let tested = tested.map(|found| found.correlations.as_slice());
+                Ok(correlations(&CorrelationsPicture { training, held_out, null, tested, title })?)
             }
             (PlotKind::Canonical, _) => draw_canonical(self, shown, title),
             (PlotKind::Regularization, Some(curve)) => {
