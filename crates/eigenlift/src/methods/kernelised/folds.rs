@@ -1,5 +1,6 @@
-//! Which fold a row belongs to.
+//! Which fold a row belongs to, and what folds give together.
 
+use crate::matrix::{MatRef, Matrix};
 use crate::random::{Purpose, Stream};
 
 /// The fold of each row: sizes differ by at most one, the order is random and fixed by the seed.
@@ -18,6 +19,22 @@ pub(crate) fn stratified_folds(classes: &[u32], n_classes: usize, folds: usize, 
     let mut assigned = vec![0; classes.len()];
     order.iter().enumerate().for_each(|(at, row)| assigned[*row] = (at % folds.max(1)) as u32);
     assigned
+}
+
+/// These rows of a matrix.
+pub(crate) fn gathered(rows: MatRef<'_, f64>, which: &[usize]) -> Matrix<f64> {
+    let mut out = Matrix::zeros(which.len(), rows.n_cols());
+    let mut view = out.view_mut();
+    which.iter().enumerate().for_each(|(at, i)| view.row_mut(at).copy_from_slice(rows.row(*i)));
+    out
+}
+
+/// Mean over folds and its standard error.
+pub(crate) fn mean_and_error(numbers: &[f64]) -> (f64, f64) {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n.max(1.0);
+    let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (mean, (squares / (n * (n - 1.0)).max(1.0)).sqrt())
 }
 
 #[cfg(test)]

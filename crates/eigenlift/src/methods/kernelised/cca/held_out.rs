@@ -3,6 +3,7 @@
 use super::moments::FoldMoments;
 use super::solve::{Whitening, plain_correlations};
 use crate::error::Result;
+use crate::methods::kernelised::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
 use rayon::prelude::*;
@@ -52,14 +53,6 @@ fn of_fold(
         Ok(found)
     };
     candidates.iter().map(correlations).collect()
-}
-
-/// Mean and its standard error.
-fn mean_and_error(numbers: &[f64]) -> (f64, f64) {
-    let n = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / n.max(1.0);
-    let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
-    (mean, (squares / (n * (n - 1.0)).max(1.0)).sqrt())
 }
 
 impl Study {

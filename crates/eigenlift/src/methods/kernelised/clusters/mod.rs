@@ -10,6 +10,7 @@ mod seeds;
 pub use fitted::FittedKernelKMeans;
 
 use super::factor::{Factor, Factoring};
+use super::folds::gathered;
 use super::plan::FactorPlan;
 use crate::data::AnySamples;
 use crate::engine::Engine;
@@ -21,7 +22,7 @@ use crate::progress::Watch;
 use fitted::{Facts, Measure};
 use lloyd::{Lloyd, Outcome};
 use reading::{Keep, Reading, Wish};
-use rows::{Reader, Rows, gathered};
+use rows::{Reader, Rows};
 use std::sync::Arc;
 
 /// The method's name, which is also that of its scores.

@@ -64,11 +64,3 @@ impl Rows<'_> {
         }
     }
 }
-
-/// These rows of a matrix.
-pub(super) fn gathered(rows: MatRef<'_, f64>, which: &[usize]) -> Matrix<f64> {
-    let mut out = Matrix::zeros(which.len(), rows.n_cols());
-    let mut view = out.view_mut();
-    which.iter().enumerate().for_each(|(at, i)| view.row_mut(at).copy_from_slice(rows.row(*i)));
-    out
-}

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine};
 use crate::low_rank::FeatureRows;
 use crate::matrix::Matrix;
+use crate::methods::kernelised::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
 use rayon::prelude::*;
@@ -119,12 +120,9 @@ impl Trials {
 
     /// Mean over folds of the share of held-out rows that were classified rightly, and its standard error.
     pub(super) fn accuracy(&self, number: usize) -> (f64, f64) {
-        let count = self.rows.len() as f64;
         let shares: Vec<f64> =
             self.right.iter().zip(&self.rows).map(|(right, rows)| right[number] / rows.max(1.0)).collect();
-        let mean = shares.iter().sum::<f64>() / count;
-        let square: f64 = shares.iter().map(|share| (share - mean) * (share - mean)).sum();
-        (mean, (square / (count - 1.0).max(1.0) / count).sqrt())
+        mean_and_error(&shares)
     }
 
     fn log_loss(&self, number: usize) -> f64 {

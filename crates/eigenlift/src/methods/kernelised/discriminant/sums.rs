@@ -7,6 +7,7 @@ use crate::linalg::{inner, scale_columns};
 use crate::low_rank::FeatureRows;
 use crate::matrix::Matrix;
 use crate::methods::kernelised::factor::Factor;
+use crate::methods::kernelised::folds::gathered;
 use crate::methods::kernelised::spectrum::inverse_deviations;
 use crate::moments::Partial;
 use crate::progress::Watch;
@@ -109,7 +110,7 @@ impl Sums {
                 terms.for_each(|((sum, f), origin)| *sum += f - origin);
             }
             let residual = own.iter().filter_map(|i| rows.residuals.get(*i)).sum();
-            fold.partial.merge(&Partial::of_matrix(gathered(features, &own), residual))?;
+            fold.partial.merge(&Partial::of_matrix(gathered(features.view(), &own), residual))?;
         }
         Ok(())
     }
@@ -173,12 +174,4 @@ impl Sums {
         let found = ClassMoments { within, between, mean, priors, scale, scales: Vec::new() };
         if self.standardised { found.standardised(partial) } else { found }
     }
-}
-
-/// These rows of a matrix.
-pub(super) fn gathered(rows: &Matrix<f64>, which: &[usize]) -> Matrix<f64> {
-    let mut out = Matrix::zeros(which.len(), rows.n_cols());
-    let mut view = out.view_mut();
-    which.iter().enumerate().for_each(|(at, i)| view.row_mut(at).copy_from_slice(rows.row(*i)));
-    out
 }
