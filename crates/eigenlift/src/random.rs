@@ -55,6 +55,10 @@ pub(crate) enum Purpose {
     ClusterStarts = 120,
     /// Rows that kernel k-means starts on.
     StartRows = 121,
+    /// Orders of labels for the significance of features.
+    SelectionPermutations = 140,
+    /// Rows held out.
+    Holdout = 141,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

@@ -6,12 +6,15 @@ mod approximate;
 mod automatic;
 mod certify;
 mod compare;
+mod distributions;
 mod dual;
 mod fitted;
+mod folds;
 pub mod kernel_choice;
 mod kernel_pca;
 pub mod kernel_study;
 pub mod kernelised;
+mod labels;
 pub mod manifold;
 mod mercer;
 pub mod novelty;
@@ -21,6 +24,7 @@ mod primal;
 mod sample_arrays;
 mod saved;
 mod schedule;
+pub mod selection;
 mod stream;
 
 pub use align::{AlignOptions, Alignment};
@@ -32,6 +36,7 @@ pub use kernelised::{
     FactorPlan, Factoring, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca,
     KernelDiscriminant, KernelKMeans, Regularization, RegularizationCurve,
 };
+pub use labels::Labels;
 pub use manifold::{ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};
 pub use mercer::{MercerReport, Verdict, mercer_check};
 pub use novelty::{Baseline, Contributions, Judgement, LimitRule, Limits, Novelty, Reference, Statistic};

@@ -8,7 +8,7 @@ mod plan;
 pub(crate) use barycentric::barycentric_weights;
 
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
-pub(crate) use file::{ModelReader, Number, save, shown, write};
+pub(crate) use file::{ModelReader, Number, save, save_bytes, shown, write};
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub(crate) use plan::human_bytes;
 pub use plan::{Plan, Route, Solver};

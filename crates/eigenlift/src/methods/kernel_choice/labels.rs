@@ -7,60 +7,14 @@ use super::report::Judged;
 use super::result::{GridPoint, KernelChoice};
 use super::split::Split;
 use super::words::measured;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::methods::Labels;
+use crate::methods::folds::mean_and_error;
 use crate::progress::Watch;
 use rayon::prelude::*;
 
-/// What the scores are to predict, one for each row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Labels {
-    /// Classes, by any numbers.
-    Classes(Vec<usize>),
-    /// Numbers.
-    Numbers(Vec<f64>),
-}
-
 impl Labels {
-    pub(super) fn classes(&self) -> Option<&[usize]> {
-        if let Self::Classes(classes) = self { Some(classes) } else { None }
-    }
-
-    pub(super) fn check(&self, n_rows: usize) -> Result<()> {
-        let n = match self {
-            Self::Classes(classes) => classes.len(),
-            Self::Numbers(numbers) => numbers.len(),
-        };
-        if n != n_rows {
-            return Err(Error::data(
-                format!("{n} labels for {n_rows} rows"),
-                "every row needs one label",
-                "Give as many labels as rows",
-            ));
-        }
-        let same = match self {
-            Self::Classes(classes) => classes.windows(2).all(|pair| pair[0] == pair[1]),
-            Self::Numbers(numbers) => {
-                if let Some(at) = numbers.iter().position(|y| !y.is_finite()) {
-                    return Err(Error::data(
-                        format!("the label of row {} is {}", at + 1, numbers[at]),
-                        "every label must be finite",
-                        "Drop that row",
-                    ));
-                }
-                numbers.windows(2).all(|pair| pair[0] == pair[1])
-            }
-        };
-        if same {
-            return Err(Error::data(
-                "labels that are all the same",
-                "there must be at least two to tell apart",
-                "Choose without labels, or give others",
-            ));
-        }
-        Ok(())
-    }
-
     /// The labels of rows at these places; classes are counted from 0.
     fn at(&self, places: &[usize], names: &[usize]) -> Targets {
         match self {
@@ -141,13 +95,6 @@ struct Point<'a> {
     candidate: &'a Candidate,
     k: usize,
     losses: Vec<f64>,
-}
-
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    (mean, (variance / n).sqrt())
 }
 
 pub(super) fn choose(

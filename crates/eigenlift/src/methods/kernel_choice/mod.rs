@@ -13,7 +13,8 @@ mod result;
 mod split;
 mod words;
 
-pub use labels::{Labels, Scorer};
+pub use super::Labels;
+pub use labels::Scorer;
 pub use masks::Mask;
 pub use result::{GridPoint, KernelChoice};
 

@@ -5,7 +5,6 @@ pub mod cca;
 pub mod clusters;
 pub mod discriminant;
 mod factor;
-mod folds;
 mod plan;
 mod regularization;
 mod saved;

@@ -1,8 +1,8 @@
 //! Limits of T² and the squared prediction error, above which a row is called novel.
 
-use super::distributions::{chi_squared_above, f_above};
 use super::{Novelty, Reference};
 use crate::error::{Error, Result};
+use crate::methods::distributions::{chi_squared_above, f_above};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

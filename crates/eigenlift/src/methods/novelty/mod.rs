@@ -1,7 +1,6 @@
 //! Novelty: how far out rows lie along the components of a model, how far off them, and from which numbers on that is unusual.
 
 mod contributions;
-mod distributions;
 mod limits;
 mod linear;
 mod measure;

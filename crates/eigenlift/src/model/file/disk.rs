@@ -28,9 +28,23 @@ impl Drop for Temporary {
     }
 }
 
-/// Writes a model file under a temporary name in the same folder, then gives it its name: whoever reads `path` sees
-/// the old file or the new one, never a part.
+/// Writes a model file, whole or not at all.
 pub(crate) fn save(path: &Path, header: &Header, arrays: &[Array<'_>]) -> Result<()> {
+    whole(path, "writing the model", |put| write(header, arrays, put))
+}
+
+/// Writes bytes, whole or not at all.
+pub(crate) fn save_bytes(path: &Path, doing: &'static str, bytes: &[u8]) -> Result<()> {
+    whole(path, doing, |put| put(bytes))
+}
+
+/// Writes under a temporary name in the same folder, then gives the file its name: whoever reads `path` sees the old file or the
+/// new one, never a part.
+fn whole(
+    path: &Path,
+    doing: &'static str,
+    fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
+) -> Result<()> {
     let failed = |doing: &'static str| {
         let path = path.to_path_buf();
         move |source: std::io::Error| Error::Io { path: path.clone(), doing, source }
@@ -38,11 +52,11 @@ pub(crate) fn save(path: &Path, header: &Header, arrays: &[Array<'_>]) -> Result
     let target = real_target(path)?;
     let (file, mut temporary) = create_beside(&target).map_err(failed("creating a file in its folder"))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    write(header, arrays, &mut |bytes| out.write_all(bytes).map_err(failed("writing the model")))?;
-    let file = out.into_inner().map_err(|e| failed("writing the model")(e.into_error()))?;
-    file.sync_all().map_err(failed("writing the model"))?;
+    fill(&mut |bytes| out.write_all(bytes).map_err(failed(doing)))?;
+    let file = out.into_inner().map_err(|e| failed(doing)(e.into_error()))?;
+    file.sync_all().map_err(failed(doing))?;
     drop(file);
-    fs::rename(&temporary.path, &target).map_err(failed("giving the finished model its name"))?;
+    fs::rename(&temporary.path, &target).map_err(failed("giving the finished file its name"))?;
     temporary.kept = true;
     // The rename outlives a power cut only when the folder is flushed too; not every system lets one do that.
     if let Ok(folder) = File::open(folder_of(&target)) {
@@ -53,13 +67,13 @@ pub(crate) fn save(path: &Path, header: &Header, arrays: &[Array<'_>]) -> Result
 
 /// Where a link points to, so that the link stays; refuses what is there and is no file, such as a folder or a device.
 fn real_target(path: &Path) -> Result<PathBuf> {
-    let failed = |source| Error::Io { path: path.to_path_buf(), doing: "saving the model", source };
+    let failed = |source| Error::Io { path: path.to_path_buf(), doing: "saving", source };
     let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     let target = if is_link { fs::canonicalize(path).map_err(failed)? } else { path.to_path_buf() };
     match fs::metadata(&target) {
         Ok(there) if !there.is_file() => Err(Error::Io {
             path: path.to_path_buf(),
-            doing: "saving the model",
+            doing: "saving",
             source: std::io::Error::new(ErrorKind::InvalidInput, "there is a folder or device of that name"),
         }),
         _ => Ok(target),

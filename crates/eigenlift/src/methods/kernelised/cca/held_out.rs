@@ -3,7 +3,7 @@
 use super::moments::FoldMoments;
 use super::solve::{Whitening, plain_correlations};
 use crate::error::Result;
-use crate::methods::kernelised::folds::mean_and_error;
+use crate::methods::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
 use rayon::prelude::*;

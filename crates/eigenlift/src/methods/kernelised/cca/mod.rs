@@ -18,13 +18,13 @@ pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 
 use super::factor::{Factor, Factoring};
-use super::folds::folds_of;
 use super::regularization::{Regularization, RegularizationCurve, SHARES};
 use super::spectrum::Spectrum;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
+use crate::methods::folds::folds_of;
 use crate::model::Projection;
 use crate::progress::Watch;
 use held_out::study;

@@ -3,7 +3,7 @@
 use super::KernelCca;
 use crate::data::AnySamples;
 use crate::matrix::Matrix;
-use crate::methods::kernelised::folds::folds_of;
+use crate::methods::folds::folds_of;
 use crate::methods::kernelised::regularization::Regularization;
 
 fn view(n: usize, width: usize, number: usize) -> AnySamples {

@@ -10,13 +10,13 @@ mod seeds;
 pub use fitted::FittedKernelKMeans;
 
 use super::factor::{Factor, Factoring};
-use super::folds::gathered;
 use super::plan::FactorPlan;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
+use crate::methods::folds::gathered;
 use crate::model::{Lift, Projection};
 use crate::progress::Watch;
 use fitted::{Facts, Measure};

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine};
 use crate::low_rank::FeatureRows;
 use crate::matrix::Matrix;
-use crate::methods::kernelised::folds::mean_and_error;
+use crate::methods::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
 use rayon::prelude::*;

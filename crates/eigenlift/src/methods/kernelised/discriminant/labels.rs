@@ -1,7 +1,7 @@
 //! Classes and folds of rows.
 
 use crate::error::{Error, Result};
-use crate::methods::kernelised::folds::stratified_folds;
+use crate::methods::folds::stratified_folds;
 
 /// The class and the fold of each row.
 #[derive(Clone, Debug)]

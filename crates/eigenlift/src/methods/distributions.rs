@@ -1,4 +1,4 @@
-//! Upper quantiles of the F and χ² distributions, by bisection of their tails.
+//! Tails of the F and χ² distributions, and their upper quantiles by bisection.
 
 /// Coefficients of Lanczos' approximation to ln Γ, g = 7.
 const LANCZOS: [f64; 9] = [
@@ -20,6 +20,8 @@ const MANY_DEGREES: f64 = 1e6;
 const TINY: f64 = 1e-300;
 /// Relative width at which a bisection ends.
 const WIDTH: f64 = 1e-14;
+/// Where Stirling's series of a few terms is exact to rounding.
+const FEW_TERMS: f64 = 20.0;
 /// Steps of a bisection at most.
 const MOST_STEPS: usize = 400;
 
@@ -29,6 +31,21 @@ fn ln_gamma(x: f64) -> f64 {
     let sum = LANCZOS.iter().enumerate().skip(1).fold(LANCZOS[0], |sum, (i, c)| sum + c / (x + i as f64));
     let t = x + 7.5;
     0.5 * std::f64::consts::TAU.ln() + (x + 0.5) * t.ln() - t + sum.ln()
+}
+
+/// ln Γ(b + a) − ln Γ(b) for a, b > 0.
+///
+/// Numerics: both grow like b·ln b and their difference like a·ln b; for large b they are subtracted term by term in
+/// Stirling's series, whose first term left out is below 2·10⁻¹⁵.
+fn ln_gamma_step(b: f64, a: f64) -> f64 {
+    if b < FEW_TERMS {
+        return ln_gamma(b + a) - ln_gamma(b);
+    }
+    let rest = |x: f64| {
+        let s = 1.0 / (x * x);
+        (1.0 / 12.0 - s * (1.0 / 360.0 - s * (1.0 / 1260.0 - s / 1680.0))) / x
+    };
+    (b - 0.5) * (a / b).ln_1p() + a * ((a + b).ln() - 1.0) + rest(a + b) - rest(b)
 }
 
 /// Γ(a, x)/Γ(a): the share of a gamma variable of shape a that lies above x.
@@ -70,16 +87,20 @@ fn away_from_zero(x: f64) -> f64 {
     if x.abs() < TINY { TINY } else { x }
 }
 
-/// I_x(a, b): the share of a beta variable that lies below x.
-fn beta_below(a: f64, b: f64, x: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return f64::from(u8::from(x >= 1.0));
+/// I_x(a, b): the share of a beta variable that lies below x = 1 − y.
+///
+/// Numerics: x and y are both given, so that neither loses digits where it is small.
+fn beta_below((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
+    if x <= 0.0 || y <= 0.0 {
+        return f64::from(u8::from(y <= 0.0));
     }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p()).exp();
+    let ln = |x: f64, y: f64| if y < 0.5 { (-y).ln_1p() } else { x.ln() };
+    let (small, large) = (a.min(b), a.max(b));
+    let front = (ln_gamma_step(large, small) - ln_gamma(small) + a * ln(x, y) + b * ln(y, x)).exp();
     if x < (a + 1.0) / (a + b + 2.0) {
         (front * beta_fraction(a, b, x) / a).clamp(0.0, 1.0)
     } else {
-        (1.0 - front * beta_fraction(b, a, 1.0 - x) / b).clamp(0.0, 1.0)
+        (1.0 - front * beta_fraction(b, a, y) / b).clamp(0.0, 1.0)
     }
 }
 
@@ -141,8 +162,22 @@ pub(super) fn chi_squared_above(h: f64, alpha: f64) -> f64 {
 ///
 /// Numerics: F > f exactly when b/(b + af), a beta variable of b/2 and a/2, is small; so the small tail is bisected.
 pub(super) fn f_above(a: f64, b: f64, alpha: f64) -> f64 {
-    let u = bisect(0.0, 1.0, alpha, |u| beta_below(0.5 * b, 0.5 * a, u));
+    let u = bisect(0.0, 1.0, alpha, |u| beta_below((0.5 * b, 0.5 * a), (u, 1.0 - u)));
     b * (1.0 - u) / (a * u)
+}
+
+/// The probability that a χ² variable of h degrees of freedom exceeds x.
+pub(super) fn chi_squared_tail(h: f64, x: f64) -> f64 {
+    if x.is_infinite() { 0.0 } else { gamma_above(0.5 * h, 0.5 * x) }
+}
+
+/// The probability that an F variable of a and b degrees of freedom exceeds f.
+pub(super) fn f_tail(a: f64, b: f64, f: f64) -> f64 {
+    if f.is_infinite() {
+        return 0.0;
+    }
+    let whole = b + a * f.max(0.0);
+    beta_below((0.5 * b, 0.5 * a), (b / whole, a * f.max(0.0) / whole))
 }
 
 #[cfg(test)]
@@ -160,6 +195,21 @@ mod tests {
             let found = f_above(a, b, alpha);
             assert!((found - expected).abs() < 1e-9 * expected, "F {a} {b} {alpha}: {found} {expected}");
         }
+    }
+
+    /// Values of scipy 1.17: `scipy.stats.f.sf`, `scipy.stats.chi2.sf`.
+    #[test]
+    fn tails_are_those_of_tables() {
+        for (a, b, f, expected) in F_TAILS {
+            let found = f_tail(a, b, f);
+            assert!((found - expected).abs() < 1e-11 * expected, "F {a} {b} {f}: {found:e} {expected:e}");
+        }
+        for (h, x, expected) in CHI_SQUARED_TAILS {
+            let found = chi_squared_tail(h, x);
+            assert!((found - expected).abs() < 1e-11 * expected, "χ² {h} {x}: {found:e} {expected:e}");
+        }
+        assert_eq!((f_tail(2.0, 9.0, f64::INFINITY), f_tail(2.0, 9.0, 0.0)), (0.0, 1.0));
+        assert_eq!((chi_squared_tail(2.0, f64::INFINITY), chi_squared_tail(2.0, 0.0)), (0.0, 1.0));
     }
 
     #[test]
@@ -191,5 +241,24 @@ mod tests {
         (2.0, 1.0, 0.01, 4_999.499_999_999_992),
         (10.0, 99_990.0, 0.05, 1.830_798_162_030_913_5),
         (4.0, 146.0, 0.9, 0.265_061_917_193_414_26),
+    ];
+    const F_TAILS: [(f64, f64, f64, f64); 10] = [
+        (1.0, 1.0, 161.4, 0.050_007_348_139_564_305),
+        (2.0, 10.0, 4.1, 0.050_077_548_481_083_874),
+        (3.0, 97.0, 0.2, 0.896_152_923_851_650_2),
+        (1.0, 148.0, 1180.0, 2.109_019_667_800_457_5e-72),
+        (2.0, 147.0, 49.2, 4.385_751_920_797_211e-17),
+        (1.0, 99_998.0, 0.3, 0.583_883_643_267_530_6),
+        (1.0, 99_998.0, 40.0, 2.550_309_546_307_402e-10),
+        (4.0, 999_995.0, 2.5, 0.040_428_355_793_423_93),
+        (60.0, 1737.0, 1.4, 0.024_596_524_340_334_235),
+        (1.0, 8.0, 1e-12, 0.999_999_226_601_958_1),
+    ];
+    const CHI_SQUARED_TAILS: [(f64, f64, f64); 5] = [
+        (1.0, 3.8, 0.051_252_582_857_369_534),
+        (2.0, 9.2, 0.010_051_835_744_633_584),
+        (3.0, 0.01, 0.999_734_834_941_344_4),
+        (9.0, 30.5, 0.000_360_527_284_203_568_96),
+        (99.0, 400.0, 8.372_893_780_664_211e-38),
     ];
 }
