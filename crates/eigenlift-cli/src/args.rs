@@ -10,6 +10,7 @@ mod manifold;
 mod methods;
 mod plot;
 mod score;
+mod select;
 mod transform;
 mod way_back;
 
@@ -27,6 +28,7 @@ pub(crate) use manifold::{
 pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
 pub(crate) use plot::{PictureArgs, PlotCommand, PlotModelArgs, PlotPathArgs, PlotRowsArgs, PlotScatterArgs};
 pub(crate) use score::ScoreArgs;
+pub(crate) use select::{AskedSelection, JudgeArgs, LabelChoice, MeasureName, ScorerName, SelectMethod};
 pub(crate) use transform::TransformArgs;
 pub(crate) use way_back::{DenoiseArgs, InverseArgs, WayBackArgs};
 
@@ -94,6 +96,12 @@ pub(crate) enum Command {
     Doctor {
         #[command(subcommand)]
         question: DoctorQuestion,
+    },
+    /// Which columns tell what the target is: filters, and searches by rows held out
+    #[command(after_help = examples::SELECT)]
+    Select {
+        #[command(subcommand)]
+        method: SelectMethod,
     },
     /// One exact pass: bounds for every component of a model
     #[command(after_help = examples::CERTIFY)]

@@ -231,6 +231,7 @@ fn account_of(set: &Dataset) -> DataAccount {
         set_aside: Vec::new(),
         target: set.target_name.clone(),
         weights: None,
+        groups: None,
         dropped_rows: 0,
         imputed_cells: 0,
         ignored: Vec::new(),

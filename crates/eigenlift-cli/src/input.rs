@@ -28,6 +28,9 @@ pub(crate) struct DataAccount {
     /// Column that holds weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weights: Option<String>,
+    /// Column that holds groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Option<String>,
     pub(crate) dropped_rows: usize,
     pub(crate) imputed_cells: usize,
     /// Columns of numbers that the model does not know.
@@ -62,6 +65,18 @@ pub(crate) struct Input {
 pub(crate) struct Carried {
     pub(crate) text: Vec<TextColumn>,
     pub(crate) target: Option<Target>,
+}
+
+/// Rows that belong together.
+#[derive(Clone, Debug)]
+pub(crate) enum Groups {
+    Text(Vec<String>),
+    /// A column that stood in this place among the data.
+    Numbers {
+        name: String,
+        at: usize,
+        values: Vec<f64>,
+    },
 }
 
 impl Carried {
@@ -99,12 +114,27 @@ impl Input {
     pub(crate) fn take_weights(&mut self, name: Option<&str>) -> Result<Option<Vec<f64>>, Failure> {
         let Some(name) = name else { return Ok(None) };
         let at = self.account.take_weights(name)?;
+        Ok(Some(self.take_values(at)))
+    }
+
+    /// Takes the column of groups out of the data; one of text stays among those that are carried.
+    pub(crate) fn take_groups(&mut self, name: &str) -> Result<Groups, Failure> {
+        self.account.groups = Some(name.to_owned());
+        if let Some(column) = self.carried.text.iter().find(|column| column.name == name) {
+            return Ok(Groups::Text(column.values.clone()));
+        }
+        let at = self.account.take_column(name, ("--groups", "groups"))?;
+        Ok(Groups::Numbers { name: name.to_owned(), at, values: self.take_values(at) })
+    }
+
+    /// Takes the numbers out that stood in this place of every row.
+    fn take_values(&mut self, at: usize) -> Vec<f64> {
         let width = self.account.columns + 1;
-        let weights = self.values.iter().skip(at).step_by(width).copied().collect();
+        let taken = self.values.iter().skip(at).step_by(width).copied().collect();
         let kept = self.values.iter().enumerate().filter(|(i, _)| i % width != at);
         self.values = kept.map(|(_, x)| *x).collect();
         self.account.entries = self.values.len();
-        Ok(Some(weights))
+        taken
     }
 
     /// A table that was read in `seconds`.
@@ -120,6 +150,7 @@ impl Input {
             set_aside: table.text.iter().map(|column| column.name.clone()).collect(),
             target: table.target.as_ref().map(|target| target.name.clone()),
             weights: None,
+            groups: None,
             dropped_rows: table.dropped_rows,
             imputed_cells: table.imputed_cells,
             ignored: Vec::new(),
@@ -209,35 +240,41 @@ impl DataAccount {
 
     /// Takes the column of weights out of the data's; gives its place.
     pub(crate) fn take_weights(&mut self, name: &str) -> Result<usize, Failure> {
+        let at = self.take_column(name, ("--weights", "weights"))?;
+        self.weights = Some(name.to_owned());
+        Ok(at)
+    }
+
+    /// Takes a column out of the data's; gives its place.
+    fn take_column(&mut self, name: &str, (flag, what): (&str, &str)) -> Result<usize, Failure> {
         if self.column_names.is_empty() {
             return Err(Failure::usage(
-                format!("--weights {name}: the columns of {} have no names", self.path.display()),
-                "weights are a column that is named",
-                "Leave --weights out, or give a table with names",
+                format!("{flag} {name}: the columns of {} have no names", self.path.display()),
+                &format!("{what} are a column that is named"),
+                &format!("Leave {flag} out, or give a table with names"),
             ));
         }
         let Some(at) = self.column_names.iter().position(|other| other == name) else {
             return Err(Failure::usage(
-                format!("--weights {name}: {} has no data column of that name", self.path.display()),
+                format!("{flag} {name}: {} has no data column of that name", self.path.display()),
                 &format!("its columns of numbers are {}", list(&self.column_names)),
-                if self.target.as_deref() == Some(name) {
-                    "Give one of these names, or leave --target out"
+                &if self.target.as_deref() == Some(name) {
+                    "Give one of these names, or leave --target out".to_string()
                 } else {
-                    "Give one of these names; with --columns, the weights must be among them"
+                    format!("Give one of these names; with --columns, the {what} must be among them")
                 },
             ));
         };
         if self.columns < 2 {
             return Err(Failure::usage(
-                format!("--weights {name} names the only column of numbers"),
-                "at least one column of data is needed beside the weights",
-                "Leave --weights out",
+                format!("{flag} {name} names the only column of numbers"),
+                &format!("at least one column of data is needed beside the {what}"),
+                &format!("Leave {flag} out"),
             ));
         }
         self.column_names.remove(at);
         self.constant_columns.retain(|other| other != name);
         self.columns -= 1;
-        self.weights = Some(name.to_owned());
         Ok(at)
     }
 
@@ -281,6 +318,9 @@ impl DataAccount {
         }
         if let Some(weights) = &account.weights {
             line += &format!("; weights {weights}");
+        }
+        if let Some(groups) = &account.groups {
+            line += &format!("; groups {groups}");
         }
         if account.column_names.is_empty() && account.entries < account.rows * account.columns {
             line += &format!("; sparse, {}", counted(account.entries, "entry").replace("entrys", "entries"));

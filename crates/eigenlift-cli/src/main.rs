@@ -15,6 +15,7 @@ mod input;
 mod inspect;
 mod interrupt;
 mod kernel;
+mod labels;
 mod method;
 mod outputs;
 mod plan;
@@ -24,6 +25,7 @@ mod report;
 mod rows;
 mod saved;
 mod score;
+mod select;
 mod shell;
 mod transform;
 mod values;
@@ -61,6 +63,7 @@ fn run(command: &Command, session: &Session) -> Result<(), Failure> {
         Command::Score(args) => score::run(args, session),
         Command::Choose { method: ChooseMethod::Kpca(args) } => choose::run_kpca(args, session),
         Command::Choose { method: ChooseMethod::Pca(args) } => choose::run(args, session),
+        Command::Select { method } => select::run(method, session),
         Command::Doctor { question } => doctor::run(question, session),
         Command::Certify(args) => certify::run_certify(args, session),
         Command::Refine(args) => certify::run_refine(args, session),

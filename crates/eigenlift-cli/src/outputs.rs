@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Picture,
     /// A report.
     Page,
+    /// Work that can be taken up again.
+    State,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::Model => extension == "safetensors",
             Self::Picture => eigenlift_plot::FORMATS.contains(&extension.as_str()),
             Self::Page => extension == "html",
+            Self::State => extension == "json",
         }
     }
 
@@ -41,6 +44,7 @@ impl Kind {
             Self::Model => "it must end in .safetensors",
             Self::Picture => "it must end in .svg or .png",
             Self::Page => "it must end in .html",
+            Self::State => "it must end in .json",
         }
     }
 }

@@ -221,6 +221,7 @@ pub(crate) fn facts(data: &DataAccount) -> Vec<(String, String)> {
     }
     data.target.iter().for_each(|name| add("labels", name.clone()));
     data.weights.iter().for_each(|name| add("weights", name.clone()));
+    data.groups.iter().for_each(|name| add("groups", name.clone()));
     if !data.set_aside.is_empty() {
         add("columns of text, carried beside the scores", list(&data.set_aside));
     }

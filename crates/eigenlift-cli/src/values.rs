@@ -117,6 +117,25 @@ pub(crate) fn component_choice(text: &str) -> Result<ComponentChoice, String> {
     }
 }
 
+/// A number of features, or the rule that chooses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeatureChoice {
+    /// So many.
+    Exactly(usize),
+    /// As few as rows held out allow.
+    Auto,
+}
+
+/// A number of features, or `auto`.
+pub(crate) fn feature_choice(text: &str) -> Result<FeatureChoice, String> {
+    match text {
+        "auto" => Ok(FeatureChoice::Auto),
+        _ => at_least_one(text)
+            .map(FeatureChoice::Exactly)
+            .map_err(|_| "a whole number of at least 1, or auto, is required".into()),
+    }
+}
+
 /// A number that is not negative.
 pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -232,10 +251,12 @@ pub(crate) enum PlotKind {
     Chart,
     /// What input columns contribute to how unusual rows are.
     Contributions,
+    /// The score after each step of a selection.
+    Path,
 }
 
 impl PlotKind {
-    const ALL: [(&'static str, PlotKind); 18] = [
+    const ALL: [(&'static str, PlotKind); 19] = [
         ("scatter", Self::Scatter),
         ("scree", Self::Scree),
         ("contours", Self::Contours),
@@ -254,6 +275,7 @@ impl PlotKind {
         ("regions", Self::Regions),
         ("chart", Self::Chart),
         ("contributions", Self::Contributions),
+        ("path", Self::Path),
     ];
 
     /// What the picture is called above it.
@@ -277,6 +299,7 @@ impl PlotKind {
             Self::Regions => "Regions",
             Self::Chart => "How unusual the rows are",
             Self::Contributions => "Contributions",
+            Self::Path => "Path of the selection",
         }
     }
 
@@ -313,6 +336,7 @@ impl PlotKind {
             Self::Regions => "What is predicted at each place of the plane, with the rows over it.",
             Self::Chart => "T² and squared prediction error of the rows in their order, with their limits.",
             Self::Contributions => "What each input column contributes to how unusual rows are.",
+            Self::Path => "What was selected, step by step, and how it did.",
         }
     }
 
@@ -374,6 +398,11 @@ pub(crate) fn score_plot(text: &str) -> Result<PlotRequest, String> {
 /// `FILE` or `preimages=FILE`.
 pub(crate) fn preimage_plot(text: &str) -> Result<PlotRequest, String> {
     plot_among(&[PlotKind::Preimages], text)
+}
+
+/// `FILE` or `path=FILE`.
+pub(crate) fn path_plot(text: &str) -> Result<PlotRequest, String> {
+    plot_among(&[PlotKind::Path], text)
 }
 
 /// A picture of one of these kinds, of the first one when none is named.

@@ -68,7 +68,10 @@ fn text_tables_that_are_refused() {
         (b"a\n1e400\n", &["is \"1e400\"", "must be finite"]),
         (
             b"a,b\n1,2\n,3\n4,NA\n?,1\n",
-            &["3 cells are missing in 2 columns, the first at line 3 (row 2), column 1"],
+            &[
+                "3 cells are missing in 2 columns, the first at line 3 (row 2), column 1",
+                "(2 in \"a\", 1 in \"b\"); every entry must be a number",
+            ],
         ),
         (
             b"a,b\n1,2\n3,N/A\n",

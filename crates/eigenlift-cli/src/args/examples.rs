@@ -2,10 +2,15 @@
 //! continued on; lines are short enough for a terminal of 80 columns, where clap would otherwise break them.
 
 mod kernelised;
+mod select;
 
 pub(super) use kernelised::{
     FIT_KCCA, FIT_KDA, FIT_KKMEANS, PLAN_KCCA, PLAN_KDA, PLAN_KKMEANS, PLOT_CANONICAL, PLOT_CORRELATIONS,
     PLOT_REGIONS, PLOT_REGULARIZATION,
+};
+pub(super) use select::{
+    SELECT, SELECT_BACKWARD, SELECT_CHI2, SELECT_F, SELECT_FLOATING, SELECT_FORWARD, SELECT_HSIC, SELECT_JMI,
+    SELECT_MI, SELECT_MRMR,
 };
 
 pub(super) const TOP: &str = "\

@@ -43,7 +43,8 @@ pub(crate) enum PlotCommand {
     /// What a kda or kkmeans model of two columns predicts over the plane, with rows of a table over it
     #[command(after_help = examples::PLOT_REGIONS)]
     Regions(PlotRowsArgs),
-    /// The path of a selection: a table with the columns feature and score, and spread and baseline where there are
+    /// The path of a selection: a table as 'select --path' writes it, with the columns feature and score, and spread, baseline,
+    /// n_features, action, best and chosen where there are
     #[command(after_help = examples::PLOT_PATH)]
     Path(PlotPathArgs),
 }
@@ -102,7 +103,7 @@ pub(crate) struct PlotModelArgs {
 pub(crate) struct PlotPathArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Step that was chosen, counted from 1
+    /// Step that was chosen, counted from 1; the one that the table marks when not given
     #[arg(long, value_name = "N", value_parser = crate::values::at_least_one)]
     pub(crate) chosen: Option<usize>,
     #[command(flatten)]

@@ -3,11 +3,12 @@
 use super::curve;
 use super::studies::{Studies, sensitivity_figure};
 use crate::account;
-use crate::args::{ChooseKpcaArgs, MachineArgs, Precision, ScorerChoice};
+use crate::args::{ChooseKpcaArgs, LabelChoice, MachineArgs, Precision, ScorerChoice};
 use crate::exit::Failure;
 use crate::fit::title;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
+use crate::labels;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::plot;
 use crate::report::{self, Told};
@@ -21,7 +22,6 @@ use eigenlift::progress::Watch;
 use eigenlift_io::Target;
 use eigenlift_plot::Block;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table too large for the memory that are read, at least.
 const DRAWN_ROWS: usize = 5000;
@@ -199,15 +199,7 @@ fn settings(args: &ChooseKpcaArgs, watch: &Watch) -> ChooseKernelPca {
 /// Labels to be learned, when there are any.
 fn labels(args: &ChooseKpcaArgs, target: Option<&Target>) -> Option<Labels> {
     let target = target.filter(|_| args.grid.scorer != Some(ScorerChoice::None))?;
-    Some(match plot::continuous(target) {
-        Some(values) => Labels::Numbers(values),
-        None => {
-            let names: BTreeSet<&str> = target.values.iter().map(String::as_str).collect();
-            let number: BTreeMap<&str, usize> =
-                names.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
-            Labels::Classes(target.values.iter().map(|name| number[name.as_str()]).collect())
-        }
-    })
+    labels::of(target, LabelChoice::Auto).ok()
 }
 
 fn write(args: &ChooseKpcaArgs, choice: &KernelChoice, studies: &Studies) -> Result<Vec<Written>, Failure> {

@@ -13,6 +13,7 @@ use crate::interrupt::Session;
 use crate::method;
 use crate::outputs::{self, Kind, Wanted, Written};
 use crate::saved;
+use crate::select::told;
 use crate::values::PlotKind;
 use crate::words::{Words, counted};
 use eigenlift::matrix::Matrix;
@@ -174,20 +175,29 @@ fn draw_path(args: &PlotPathArgs) -> Result<(), Failure> {
         ));
     }
     let (spread, baseline) = (values("spread"), values("baseline"));
-    let features = input.carried.text.first();
+    let text = |name: &str| input.carried.text.iter().find(|column| column.name == name);
+    let features = text("feature").or(input.carried.text.first());
+    let removed =
+        |i: usize| text("action").is_some_and(|column| column.values.get(i).is_some_and(|a| a == "removed"));
     let step = |i: usize, score: &f64| PathStep {
         name: features
-            .and_then(|column| column.values.get(i).cloned())
-            .unwrap_or_else(|| (i + 1).to_string()),
+            .and_then(|column| column.values.get(i))
+            .map_or_else(|| (i + 1).to_string(), |name| told(name, removed(i))),
         score: *score,
         spread: spread.as_ref().and_then(|values| values.get(i).copied()),
         baseline: baseline.as_ref().and_then(|values| values.get(i).copied()),
     };
     let steps: Vec<PathStep> = scores.iter().enumerate().map(|(i, score)| step(i, score)).collect();
-    let best = (0..steps.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    let marked = |name: &str| values(name)?.iter().position(|mark| *mark == 1.0);
+    let highest = || (0..steps.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    // A table that says which is the best, and marks none, was not judged on rows held out.
+    let best = if values("best").is_some() { marked("best") } else { highest() };
+    let counts = values("n_features").unwrap_or_default();
+    let n_features: Vec<usize> = counts.iter().map(|count| *count as usize).collect();
     let figure = selection_path(&PathPicture {
         steps: &steps,
-        chosen: args.chosen.map(|step| step - 1),
+        n_features: &n_features,
+        chosen: args.chosen.map(|step| step - 1).or_else(|| marked("chosen")),
         best,
         score_label: "score",
         title: &titled(&args.picture, "Path", &args.input.data),

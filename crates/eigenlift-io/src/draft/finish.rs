@@ -4,6 +4,9 @@ use super::{Draft, Means, Role, State};
 use crate::error::{Report, Result, TableError, counted, name_list, quoted};
 use crate::table::{Missing, Table};
 
+/// Columns whose missing cells are counted in a message; more are counted together.
+const SHOWN_COLUMNS: usize = 20;
+
 /// Which columns of a file are numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -119,14 +122,31 @@ impl Draft {
             return Err(TableError::Missing(Report::new(
                 &self.file,
                 format!(
-                    "{cells} missing in {}, the first at {}",
+                    "{cells} missing in {}, the first at {}{}",
                     counted(gaps().count(), "column"),
-                    self.place(first, position)
+                    self.place(first, position),
+                    self.missing_by_column(&gaps().map(|(position, _)| position).collect::<Vec<_>>())
                 ),
                 "every entry must be a number",
                 format!("{advice}, or --missing mean to fill in the mean of the column"),
             )));
         }
         Ok(())
+    }
+
+    /// How many cells are missing in each of these columns, where there are several.
+    fn missing_by_column(&self, positions: &[usize]) -> String {
+        if positions.len() < 2 {
+            return String::new();
+        }
+        let told = |&position: &usize| {
+            let count = self.columns.get(position).map_or(0, |column| column.n_missing);
+            format!("{count} in {}", quoted(self.names.get(position).map_or("", String::as_str)))
+        };
+        let mut shown: Vec<String> = positions.iter().take(SHOWN_COLUMNS).map(told).collect();
+        if positions.len() > SHOWN_COLUMNS {
+            shown.push(format!("and {} more", counted(positions.len() - SHOWN_COLUMNS, "column")));
+        }
+        format!(" ({})", shown.join(", "))
     }
 }
