@@ -9,6 +9,7 @@ from ._base import EigenliftWarning
 from ._classical_mds import ClassicalMDS
 from ._diffusion_map import DiffusionMap
 from ._doctor import IsomapReport, isomap_doctor
+from ._feature_filter import FeatureFilter
 from ._incremental_pca import IncrementalPCA
 from ._isomap import Isomap
 from ._kernel_cca import KernelCCA
@@ -25,6 +26,12 @@ from ._kernel_study import (
     kernel_stability,
 )
 from ._locally_linear import LocallyLinearEmbedding, locally_linear_embedding
+from ._mutual_information import (
+    InformationReport,
+    mutual_info_classif,
+    mutual_info_regression,
+    mutual_information,
+)
 from ._native import (
     EigenliftError,
     MemoryLimitError,
@@ -42,6 +49,8 @@ from ._preimage import PreimageInfo
 from ._quality import continuity, trustworthiness
 from ._rbf_sampler import RBFSampler
 from ._report import report
+from ._selection import FeatureSubset, NestedScore, SelectionStep
+from ._sequential import SequentialFeatureSelector
 from ._spectral_embedding import SpectralEmbedding, spectral_embedding
 from ._whitening import Whitening
 
@@ -54,7 +63,10 @@ __all__ = [
     "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
+    "FeatureFilter",
+    "FeatureSubset",
     "IncrementalPCA",
+    "InformationReport",
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
@@ -67,6 +79,7 @@ __all__ = [
     "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
+    "NestedScore",
     "NoVarianceError",
     "NotConvergedError",
     "Novelty",
@@ -75,7 +88,9 @@ __all__ = [
     "Plan",
     "PreimageInfo",
     "RBFSampler",
+    "SelectionStep",
     "SensitivityReport",
+    "SequentialFeatureSelector",
     "SpectralEmbedding",
     "StabilityReport",
     "Whitening",
@@ -89,6 +104,9 @@ __all__ = [
     "kernels",
     "load",
     "locally_linear_embedding",
+    "mutual_info_classif",
+    "mutual_info_regression",
+    "mutual_information",
     "plot",
     "report",
     "spectral_embedding",

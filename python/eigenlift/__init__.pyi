@@ -10,6 +10,7 @@ from . import kernels as kernels
 from . import plot as plot
 from ._doctor import IsomapReport as IsomapReport
 from ._doctor import isomap_doctor as isomap_doctor
+from ._feature_filter import FeatureFilter as FeatureFilter
 from ._kernel_cca import KernelCCA as KernelCCA
 from ._kernel_choose import KernelChoice as KernelChoice
 from ._kernel_choose import choose_kernel_pca as choose_kernel_pca
@@ -21,13 +22,23 @@ from ._kernel_study import StabilityReport as StabilityReport
 from ._kernel_study import kernel_parallel_analysis as kernel_parallel_analysis
 from ._kernel_study import kernel_sensitivity as kernel_sensitivity
 from ._kernel_study import kernel_stability as kernel_stability
+from ._mutual_information import InformationReport as InformationReport
+from ._mutual_information import mutual_info_classif as mutual_info_classif
+from ._mutual_information import mutual_info_regression as mutual_info_regression
+from ._mutual_information import mutual_information as mutual_information
 from ._native import EigenliftError as EigenliftError
 from ._native import MemoryLimitError as MemoryLimitError
 from ._native import ModelFileError as ModelFileError
 from ._native import NotConvergedError as NotConvergedError
 from ._native import NoVarianceError as NoVarianceError
+from ._rbf_sampler import RBFSampler as RBFSampler
+from ._selection import FeatureSubset as FeatureSubset
+from ._selection import NestedScore as NestedScore
+from ._selection import SelectionStep as SelectionStep
+from ._sequential import SequentialFeatureSelector as SequentialFeatureSelector
 from ._spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from ._spectral_embedding import spectral_embedding as spectral_embedding
+from ._whitening import Whitening as Whitening
 
 __all__ = [
     "PCA",
@@ -38,7 +49,10 @@ __all__ = [
     "DiffusionMap",
     "EigenliftError",
     "EigenliftWarning",
+    "FeatureFilter",
+    "FeatureSubset",
     "IncrementalPCA",
+    "InformationReport",
     "InvalidParameterError",
     "Isomap",
     "IsomapReport",
@@ -51,6 +65,7 @@ __all__ = [
     "LocallyLinearEmbedding",
     "MemoryLimitError",
     "ModelFileError",
+    "NestedScore",
     "NoVarianceError",
     "NotConvergedError",
     "Novelty",
@@ -59,7 +74,9 @@ __all__ = [
     "Plan",
     "PreimageInfo",
     "RBFSampler",
+    "SelectionStep",
     "SensitivityReport",
+    "SequentialFeatureSelector",
     "SpectralEmbedding",
     "StabilityReport",
     "Whitening",
@@ -73,6 +90,9 @@ __all__ = [
     "kernels",
     "load",
     "locally_linear_embedding",
+    "mutual_info_classif",
+    "mutual_info_regression",
+    "mutual_information",
     "plot",
     "report",
     "spectral_embedding",
@@ -294,48 +314,6 @@ class Nystroem(_Estimator):
     ) -> None: ...
     def fit(self, X: _Rows, y: object = None) -> Self: ...
     def certify(self, X: _Rows) -> Any: ...
-
-class RBFSampler(_Estimator):
-    random_weights_: _Array
-    random_offset_: _Array
-    def __init__(
-        self,
-        *,
-        gamma: float | str = 1.0,
-        n_components: int = 100,
-        random_state: _RandomState = None,
-        orthogonal: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        progress: _Progress = None,
-    ) -> None: ...
-    def fit(self, X: _Rows, y: object = None) -> Self: ...
-    def certify(self, X: _Rows) -> Any: ...
-
-class Whitening(_Fitted):
-    mean_: _Array
-    scale_: _Array | None
-    components_: _Array
-    explained_variance_: _Array
-    rank_: int
-    distance_: float
-    statement_: str
-    n_samples_: int
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        method: str = "zca",
-        ridge: float = 0.0,
-        memory: int | str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        progress: _Progress = None,
-    ) -> None: ...
-    @property
-    def whitening_matrix_(self) -> _Array: ...
-    def fit(self, X: _Rows, y: object = None, sample_weight: ArrayLike | None = None) -> Self: ...
-    def inverse_transform(self, X: _Rows) -> _Array: ...
 
 class _Manifold(_Estimator):
     embedding_: _Array

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
 Rows: TypeAlias = Dense | Csr
+Classes: TypeAlias = NDArray[np.int64] | None
+Numbers: TypeAlias = NDArray[np.float64] | None
 Progress: TypeAlias = Callable[[str, int, int], object] | None
 
 __version__: Final[str]
@@ -154,6 +156,36 @@ class KernelKMeansSettings(TypedDict):
     factoring: FactoringSettings
     column_names: list[str]
 
+class InformationSettings(TypedDict):
+    n_neighbors: int
+    corrected: bool
+    discrete: list[bool] | None  # None: by the look of the columns
+    permutations: int
+    seed: int
+    column_names: list[str]
+
+class SelectionSettings(TypedDict):
+    method: str  # mi, mrmr, jmi, f, chi2, hsic, forward, backward, floating
+    n_features: int | None  # None: the fewest within one standard error of the best, or the best
+    best: bool
+    scorer: tuple[str, float] | None  # knn, lda, ridge, logistic, and its number
+    measure: str | None  # accuracy, balanced_accuracy, r2, neg_mean_squared_error
+    n_folds: int | None  # drawn here; None where folds are given
+    nested: int | None
+    standardize: bool
+    kernel: str | None
+    tol: float | None
+    patience: int | None
+    information: InformationSettings
+
+class SearchSettings(TypedDict):
+    method: str  # forward, backward, floating
+    n_features: int
+    to: int  # features at the end
+    tol: float | None
+    patience: int | None
+    fingerprint: str  # of data and settings, for the file
+
 @final
 class Model:
     """A fitted model of any method; pickles as a header and NumPy arrays."""
@@ -287,15 +319,12 @@ def denoise_kernel_pca(
     """Rows projected and put back, and the same."""
 
 def novelty_kernel_pca(
-    model: Model, x: Rows, own: NDArray[np.float64] | None, threads: int, progress: Progress = None
+    model: Model, x: Rows, own: Numbers, threads: int, progress: Progress = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """T² and squared prediction error of each row."""
 
 def limits_kernel_pca(
-    model: Model,
-    alpha: float,
-    rule: str,
-    reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    model: Model, alpha: float, rule: str, reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 ) -> str:
     """As JSON; no reference stands for the rows of the fit."""
 
@@ -310,12 +339,7 @@ def align_kernel_pca(
     """The model with its axes turned to those of the earlier one, and how as JSON."""
 
 def choose_kernel_pca(
-    x: Rows,
-    classes: NDArray[np.int64] | None,
-    numbers: NDArray[np.float64] | None,
-    settings: ChoiceSettings,
-    threads: int,
-    progress: Progress = None,
+    x: Rows, classes: Classes, numbers: Numbers, settings: ChoiceSettings, threads: int, progress: Progress = None
 ) -> str:
     """As JSON: by hidden entries, or by what can be learned from the scores when there are classes or numbers."""
 
@@ -344,13 +368,11 @@ def kernel_parallel_analysis(
 ) -> str:
     """As JSON."""
 
-def fit_pca(
-    x: Rows, weights: NDArray[np.float64] | None, settings: PcaSettings, threads: int, progress: Progress = None
-) -> Model: ...
+def fit_pca(x: Rows, weights: Numbers, settings: PcaSettings, threads: int, progress: Progress = None) -> Model: ...
 def plan_pca(x: Rows, settings: PcaSettings, threads: int) -> tuple[str, str]: ...
 def fit_whitening(
     x: Rows,
-    weights: NDArray[np.float64] | None,
+    weights: Numbers,
     method: str,  # zca, pca, cholesky, zca-cor, pca-cor
     ridge: float,
     settings: PcaSettings,  # n_components None: all directions with variance
@@ -403,6 +425,28 @@ def examine_isomap(
     x: Rows, common: ManifoldCommon, cut: bool, threads: int, progress: Progress = None
 ) -> tuple[str, list[str]]:
     """What the doctor finds as JSON, and a sentence for each suspected edge."""
+
+def mutual_information(
+    x: Rows, classes: Classes, numbers: Numbers, settings: InformationSettings, threads: int, progress: Progress = None
+) -> str:
+    """Value, error and p-values of each column as JSON."""
+
+def select_features(
+    x: Rows,
+    classes: Classes,
+    numbers: Numbers,
+    folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]],  # rows learned from, rows held out
+    settings: SelectionSettings,
+    checkpoint: str | None,  # a file to go on from and to keep steps in
+    threads: int,
+    progress: Progress = None,
+) -> str:
+    """By a filter or by our own scorers, as JSON."""
+
+def search_features(
+    judge: Callable[[list[list[int]]], list[list[float]]], settings: SearchSettings, checkpoint: str | None
+) -> str:
+    """By what the judge says of sets of columns on each fold: steps, subsets, best, chosen and stopped as JSON."""
 
 def project(
     x: Rows, center: NDArray[np.float64], axes: NDArray[np.float64], threads: int, progress: Progress = None

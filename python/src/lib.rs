@@ -14,6 +14,7 @@ mod pools;
 mod preimage;
 mod quality;
 mod rows;
+mod selection;
 mod spectral;
 mod stream;
 mod study;
@@ -56,6 +57,8 @@ mod _native {
     use super::preimage::{denoise_kernel_pca, invert_kernel_pca};
     #[pymodule_export]
     use super::quality::{examine_isomap, neighborhoods};
+    #[pymodule_export]
+    use super::selection::{mutual_information, search_features, select_features};
     #[pymodule_export]
     use super::spectral::{fit_diffusion, fit_laplacian, fit_lle, plan_diffusion, plan_laplacian, plan_lle};
     #[pymodule_export]

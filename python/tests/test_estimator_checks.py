@@ -4,6 +4,7 @@ from eigenlift import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    FeatureFilter,
     IncrementalPCA,
     Isomap,
     KernelCCA,
@@ -13,9 +14,11 @@ from eigenlift import (
     LocallyLinearEmbedding,
     Nystroem,
     RBFSampler,
+    SequentialFeatureSelector,
     SpectralEmbedding,
     Whitening,
 )
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
@@ -80,6 +83,14 @@ class KernelDiscriminantByAnotherName(KernelDiscriminant):
 
 
 class KernelKMeansByAnotherName(KernelKMeans):
+    pass
+
+
+class SequentialFeatureSelectorByAnotherName(SequentialFeatureSelector):
+    pass
+
+
+class FeatureFilterByAnotherName(FeatureFilter):
     pass
 
 
@@ -214,4 +225,20 @@ def no_kernel_matrices(estimator):
     expected_failed_checks=no_kernel_matrices,
 )
 def test_kernelised(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [
+        *(SequentialFeatureSelector(name, cv=2) for name in ("knn", "ridge", "lda", ("logistic", {"C": 0.5}))),
+        SequentialFeatureSelector("knn", n_features_to_select="one_se", cv=2, floating=True),
+        SequentialFeatureSelector(LogisticRegression(), cv=2),
+        SequentialFeatureSelector(Ridge(), cv=2, direction="backward", n_features_to_select="best"),
+        SequentialFeatureSelectorByAnotherName("ridge", cv=2),
+        *(FeatureFilter(method, n_features_to_select=1) for method in ("mi", "mrmr", "jmi", "f", "chi2", "hsic")),
+        FeatureFilter(cv=2, permutations=3),
+        FeatureFilterByAnotherName("f", cv=2, scorer="ridge"),
+    ]
+)
+def test_selection(estimator, check):
     check(estimator)

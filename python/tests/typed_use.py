@@ -6,6 +6,7 @@ from eigenlift import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    FeatureFilter,
     IncrementalPCA,
     Isomap,
     KernelCCA,
@@ -15,6 +16,7 @@ from eigenlift import (
     LocallyLinearEmbedding,
     Nystroem,
     RBFSampler,
+    SequentialFeatureSelector,
     SpectralEmbedding,
     Whitening,
     kernels,
@@ -73,6 +75,17 @@ def kernelised(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[ND
     both: tuple[NDArray[np.floating], ...] = cca.transform(rows, rows[:, :1])
     share: float = cca.score(rows, rows[:, :1]) + kda.regularization_ + clusters.inertia_
     return [cca.transform(rows), *both, share * kda.predict_proba(rows), clusters.plane(rows)]
+
+
+def selected(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[float | None]:
+    selector: SequentialFeatureSelector = SequentialFeatureSelector("knn", nested=3, floating=True).fit(rows, classes)
+    best: FeatureFilter = FeatureFilter("mrmr", n_features_to_select=2, scorer=("ridge", {"alpha": 2.0})).fit(
+        rows, classes
+    )
+    report: eigenlift.InformationReport = eigenlift.mutual_information(rows, classes, permutations=9)
+    information: NDArray[np.float64] = eigenlift.mutual_info_classif(rows, classes) + report.errors
+    honest: float = float(information.sum()) if selector.nested_ is None else selector.nested_.score
+    return [honest, float(best.scores_.sum()), *(step.score for step in selector.path_)]
 
 
 def words(path: str) -> tuple[str, float]:

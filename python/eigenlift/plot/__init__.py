@@ -7,10 +7,11 @@ than 7 points.
 """
 
 from ._canonical import canonical, correlations, regularization
-from ._choices import choice, doctor, path, sensitivity
+from ._choices import choice, doctor, sensitivity
 from ._components import contours, curves
 from ._images import preimages
 from ._matrices import gram, whitening
+from ._path import path
 from ._scores import graph, scatter
 from ._spectrum import scree
 

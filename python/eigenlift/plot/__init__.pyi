@@ -77,12 +77,12 @@ def graph(
     ax: Axes | None = None,
 ) -> Figure: ...
 def path(
-    scores: ArrayLike,
+    scores: Any,
     names: Sequence[str] | None = None,
     spread: ArrayLike | None = None,
     *,
     higher_is_better: bool = True,
-    ylabel: str = "score",
+    ylabel: str | None = None,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Figure: ...

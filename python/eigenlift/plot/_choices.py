@@ -1,4 +1,4 @@
-"""What was tried and what was chosen: bandwidths, components, neighbours, steps of a selection."""
+"""What was tried and what was chosen: bandwidths, components, neighbours."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from ._figure import (
     THIRD,
     key_above,
     number,
-    one_axes,
     picture,
     plain,
     plain_numbers,
     pyplot,
     ramp,
     tick_names,
-    title_above,
     write,
 )
 
@@ -340,81 +338,3 @@ def sensitivity(result, *, title=None):
     plain_numbers(axes[2].xaxis)
     plain_numbers(axes[2].yaxis)
     return figure
-
-
-@picture
-def path(scores, names=None, spread=None, *, higher_is_better=True, ylabel="score", title=None, ax=None):
-    """The score after each step of a selection, such as columns that are taken in one by one.
-
-    The best step has a square; the first that does as well, within the spread of the best, a ring.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_steps,)
-        After each step.
-    names : sequence of str, default=None
-        What each step took in or left out.
-    spread : array-like of shape (n_steps,), default=None
-        Standard error of each score.
-    higher_is_better : bool, default=True
-        False for errors.
-    ylabel : str, default="score"
-        What the scores are.
-    title : str, default=None
-        Above the picture.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a figure as wide as a column.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import eigenlift
-    >>> figure = eigenlift.plot.path([0.6, 0.9, 0.92, 0.91], ["petal", "sepal", "width", "length"], [0.03] * 4)
-    >>> [text.get_text() for text in figure.axes[0].get_xticklabels()]
-    ['petal', 'sepal', 'width', 'length']
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 1 or not np.isfinite(scores).any():
-        raise ValueError(f"scores of shape {scores.shape}; a number for each step is required. Give a list of numbers.")
-    for what, values in (("names", names), ("spread", spread)):
-        if values is not None and len(values) != len(scores):
-            raise ValueError(
-                f"{len(values)} entries of {what}, {len(scores)} scores; one for each is required. Give as many."
-            )
-    spread = None if spread is None else np.asarray(spread, dtype=np.float64)
-    ax = one_axes(ax, 2.5)
-    places = np.arange(1, len(scores) + 1)
-    ax.errorbar(places, scores, yerr=spread, fmt="o-", color=FIRST, elinewidth=0.8, capsize=2)
-    sign = 1 if higher_is_better else -1
-    best = int(np.nanargmax(sign * scores))
-    marks = [
-        *ax.plot(places[best], scores[best], "s", markersize=8, fillstyle="none", color=SECOND, markeredgewidth=1.4)
-    ]
-    words = [f"best: step {best + 1}"]
-    if spread is not None and np.isfinite(spread[best]):
-        enough = int(np.flatnonzero(sign * scores >= sign * scores[best] - spread[best])[0])
-        marks += ax.plot(
-            places[enough], scores[enough], "o", markersize=8, fillstyle="none", color=THIRD, markeredgewidth=1.2
-        )
-        words.append(f"as good: step {enough + 1}")
-        ax.axhline(scores[best] - sign * spread[best], color=OTHER, linestyle="--", linewidth=0.8, zorder=1)
-    write(ax.yaxis.label, ylabel, 40)
-    ax.grid(True, axis="y")
-    _steps(ax, places, names)
-    title_above(ax, title, key_above(ax, marks, words))
-    return ax.figure
-
-
-def _steps(ax, places, names):
-    """Names of the steps, at most as many as can be read."""
-    if names is None:
-        ax.set_xlabel("step")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        return
-    every = max(1, -(-len(places) // 24))
-    tick_names(ax.xaxis, places[::every], list(names)[::every])
-    for text in ax.get_xticklabels():
-        text.set(rotation=50, ha="right", rotation_mode="anchor")

@@ -1,7 +1,7 @@
 """A pytest plugin that puts eigenlift's classes where scikit-learn's tests look for scikit-learn's.
 
-Before any test module is imported, the names in `sklearn.decomposition`, `sklearn.kernel_approximation` and
-`sklearn.manifold` are given to our classes and functions. The run fails when a test module has another class than ours, when a test in the list of excluded ones
+Before any test module is imported, the names in `sklearn.decomposition`, `sklearn.feature_selection`,
+`sklearn.kernel_approximation` and `sklearn.manifold` are given to our classes and functions. The run fails when a test module has another class than ours, when a test in the list of excluded ones
 passes or is skipped, and when that list names a test that does not exist.
 """
 
@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import sklearn
 import sklearn.decomposition
+import sklearn.feature_selection
+import sklearn.feature_selection._mutual_info
 import sklearn.kernel_approximation
 import sklearn.manifold
 from sklearn_suite_excluded import EXCLUDED
@@ -22,6 +24,8 @@ MODULES = {
     "sklearn.decomposition.tests.test_kernel_pca": ("KernelPCA", "PCA"),
     "sklearn.decomposition.tests.test_pca": ("PCA",),
     "sklearn.decomposition.tests.test_incremental_pca": ("IncrementalPCA", "PCA"),
+    "sklearn.feature_selection.tests.test_mutual_info": ("mutual_info_classif", "mutual_info_regression"),
+    "sklearn.feature_selection.tests.test_sequential": ("SequentialFeatureSelector",),
     "sklearn.tests.test_kernel_approximation": ("Nystroem", "RBFSampler"),
     "sklearn.manifold.tests.test_isomap": ("manifold.Isomap",),
     "sklearn.manifold.tests.test_classical_mds": ("ClassicalMDS", "PCA"),
@@ -33,6 +37,7 @@ MODULES = {
 }
 REPLACED = {
     sklearn.decomposition: ("IncrementalPCA", "KernelPCA", "PCA"),
+    sklearn.feature_selection: ("SequentialFeatureSelector", "mutual_info_classif", "mutual_info_regression"),
     sklearn.kernel_approximation: ("Nystroem", "RBFSampler"),
     sklearn.manifold: (
         "ClassicalMDS",
@@ -46,10 +51,17 @@ REPLACED = {
 _EXCLUSION = pytest.StashKey[str]()
 
 
+def compute_mi(x, y, x_discrete, y_discrete, n_neighbors=3):
+    """Ours in the place of the private function that scikit-learn's tests of mutual information call."""
+    kinds = {"discrete_features": bool(x_discrete), "discrete_target": bool(y_discrete)}
+    return eigenlift.mutual_information(np.reshape(x, (-1, 1)), y, n_neighbors=n_neighbors, **kinds).values[0]
+
+
 def pytest_configure():
     for module, names in REPLACED.items():
         for name in names:
             setattr(module, name, getattr(eigenlift, name))
+    sklearn.feature_selection._mutual_info._compute_mi = compute_mi
 
 
 def pytest_report_header():

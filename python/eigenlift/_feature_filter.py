@@ -1,0 +1,302 @@
+"""Selection of features by what each says of the labels, without a model."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from . import _native
+from . import _parameters as parameters
+from ._account import Account
+from ._base import EigenliftWarning
+from ._kernel_choice import choose
+from ._kernel_choose import seed_of
+from ._mutual_information import discrete_mask, scores_by_name
+from ._progress import watching
+from ._rows import native
+from ._selection import Selected, folds_of, is_word, labels_of, measure_named, scorer_named
+from ._threads import thread_count
+
+_METHODS = {"chi2", "f", "hsic", "jmi", "mi", "mrmr"}
+# Kernels that have a bandwidth by the median of distances when none is given.
+_BY_MEDIAN = {"laplacian", "rbf"}
+
+
+class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
+    """Selects columns by a measure of what they say of y: fast, with p-values, and with their number by cross-validation.
+
+    Parameters
+    ----------
+    method : {"mi", "mrmr", "jmi", "f", "chi2", "hsic"}, default="mi"
+        Mutual information with y; the same less the redundancy with columns already taken ("mrmr"), or joint with them ("jmi");
+        F of the analysis of variance or of a linear correlation; chi-squared of counts; dependence by kernels ("hsic").
+    n_features_to_select : "auto" or int, default="auto"
+        How many. "auto" takes the fewest that do as well as the best within one standard error, on rows held out.
+    scorer : {"knn", "lda", "logistic", "ridge"} or tuple, default=None
+        What learns from the columns on rows held out, as the estimator by name of `SequentialFeatureSelector`. None stands for
+        "knn" where the number of features is chosen, otherwise for no such judgement.
+    scoring : {"accuracy", "balanced_accuracy", "r2", "neg_mean_squared_error"}, default=None
+        By what it is judged; None stands for accuracy of classes and r2 of numbers.
+    cv : int, splitter or iterable, default=5
+        Folds, as in scikit-learn. Columns are ranked anew in each of them, by its training rows.
+    n_neighbors : int, default=3
+        Neighbours that densities of continuous columns are estimated from.
+    discrete_features, discrete_target : default="auto"
+        As in `mutual_information`. `discrete_target` also says whether y holds classes for all other methods.
+    corrected : bool, default=False
+        Corrects counts of discrete variables for their bias, after Miller and Madow.
+    permutations : int, default=0
+        How often y is shuffled for p-values; 0 gives none where the measure has none of its own.
+    kernel : str or Kernel, default="rbf"
+        Of "hsic", on each column by itself: as in `KernelPCA`, less functions and matrices.
+    gamma : float, default=None
+        Its bandwidth; None stands for that of the median distance.
+    standardize : bool, default=False
+        Columns get mean 0 and variance 1 over the rows learned from, for the scorer.
+    nested : int, default=None
+        Does the whole selection again without each of so many parts of the rows and judges it on them. With an integer `cv`; all
+        folds are then drawn by `random_state`.
+    random_state : int, RandomState instance or None, default=None
+        Of permutations and of the folds that `nested` draws. None stands for a fixed seed.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    verbose : int, default=0
+        Above 0 a line of progress goes to the standard error stream.
+    progress : callable, default=None
+        Called with (stage, done, total), or a class of bars such as `tqdm.tqdm`.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        What the measure says of each column by itself.
+    errors_, p_values_, family_p_values_ : ndarray of shape (n_features,) or None
+        Standard errors and p-values of the scores, where there are some; the last hold for all columns together.
+    ranking_ : ndarray of shape (n_features,)
+        1 for the column taken first, and so on; columns that were not looked at share the last rank.
+    path_ : list of SelectionStep
+        The columns in the order taken: `feature`, `value`, and with a scorer `score`, `spread` and `fold_scores`.
+    subsets_ : list of FeatureSubset
+        With a scorer: the first columns, by their number.
+    best_ : FeatureSubset or None
+        The ones with the best score.
+    curve_ : Account or None
+        With a scorer: `n_features`, `scores` and `spreads` on rows held out, and which place is the `best` and which was `chosen`.
+    nested_ : NestedScore or None
+        With `nested`: an honest `score` with its `spread`, and the `frequency` with which each column was chosen.
+    support_ : ndarray of shape (n_features,)
+        Which columns were selected.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from eigenlift import FeatureFilter
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> FeatureFilter("mrmr", n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    >>> selector = FeatureFilter("mi", standardize=True).fit(X, y)
+    >>> len(selector.curve_.scores)
+    13
+    """
+
+    def __init__(
+        self,
+        method="mi",
+        *,
+        n_features_to_select="auto",
+        scorer=None,
+        scoring=None,
+        cv=5,
+        n_neighbors=3,
+        discrete_features="auto",
+        discrete_target="auto",
+        corrected=False,
+        permutations=0,
+        kernel="rbf",
+        gamma=None,
+        standardize=False,
+        nested=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+        progress=None,
+    ):
+        self.method = method
+        self.n_features_to_select = n_features_to_select
+        self.scorer = scorer
+        self.scoring = scoring
+        self.cv = cv
+        self.n_neighbors = n_neighbors
+        self.discrete_features = discrete_features
+        self.discrete_target = discrete_target
+        self.corrected = corrected
+        self.permutations = permutations
+        self.kernel = kernel
+        self.gamma = gamma
+        self.standardize = standardize
+        self.nested = nested
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.progress = progress
+
+    def fit(self, X, y):
+        """Ranks columns and selects the first of them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Classes or numbers.
+
+        Returns
+        -------
+        self
+        """
+        scorer = self._check()
+        # Entries that are missing are counted by the compiled part.
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        if self.method == "chi2":
+            check_non_negative(X, f"{type(self).__name__} (method='chi2')")
+        discrete = measure_named(self, None if scorer is None else scorer[0])
+        if not is_word(self.discrete_target, "auto"):
+            discrete = bool(self.discrete_target)
+        classes, numbers = labels_of(y, discrete)
+        judged = scorer is not None or is_word(self.n_features_to_select, "auto")
+        folds = []
+        if judged and self.nested is None:
+            folds = folds_of(check_cv(self.cv, y, classifier=classes is not None), X, y)
+        settings = self._settings(scorer, X.shape[1])
+        threads = thread_count(self.n_jobs)
+        with watching(self) as told:
+            found = _native.select_features(native(X), classes, numbers, folds, settings, None, threads, told)
+        self._take(json.loads(found), X.shape[1])
+        return self
+
+    def _check(self):
+        """Checks the parameters; returns the scorer by name, None where none is given."""
+        parameters.choice(self, "method", _METHODS)
+        if not is_word(self.n_features_to_select, "auto"):
+            if not parameters.is_integer(self.n_features_to_select) or self.n_features_to_select < 1:
+                parameters.refuse(self, "n_features_to_select", "'auto' or an int in the range [1, inf)")
+        parameters.integer(self, "n_neighbors", 1)
+        parameters.integer(self, "permutations", 0)
+        parameters.integer(self, "nested", 2, none=True)
+        parameters.real(self, "gamma", 0, none=True, open_low=True)
+        for name in ("corrected", "standardize"):
+            parameters.boolean(self, name)
+        if not is_word(self.discrete_target, "auto"):
+            parameters.boolean(self, "discrete_target")
+        if self.nested is not None and not parameters.is_integer(self.cv):
+            raise ValueError(
+                f"nested needs an integer cv, as it splits parts of the rows anew; it is {self.cv!r}. Leave out nested, and take "
+                "cross_val_score(make_pipeline(selector, estimator), X, y), which selects anew in each fold."
+            )
+        if self.scorer is None:
+            return None
+        scorer = scorer_named(self, "scorer")
+        if scorer is None:
+            parameters.refuse(self, "scorer", "a scorer by name such as 'knn', or None")
+        return scorer
+
+    def _settings(self, scorer, n_features):
+        """Settings for the compiled part."""
+        wanted = None if is_word(self.n_features_to_select, "auto") else int(self.n_features_to_select)
+        if wanted is not None and wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select={wanted} is more than the {n_features} features there are. Give at most as many."
+            )
+        by_look = is_word(self.discrete_features, "auto")
+        return {
+            "method": self.method,
+            "n_features": wanted,
+            "best": False,
+            "scorer": scorer,
+            "measure": self.scoring,
+            "n_folds": None if self.nested is None else int(self.cv),
+            "nested": self.nested,
+            "standardize": bool(self.standardize),
+            "kernel": self._kernel() if self.method == "hsic" else None,
+            "tol": None,
+            "patience": None,
+            "information": {
+                "n_neighbors": int(self.n_neighbors),
+                "corrected": bool(self.corrected),
+                "discrete": None if by_look else discrete_mask(self.discrete_features, n_features).tolist(),
+                "permutations": int(self.permutations),
+                "seed": seed_of(self.random_state),
+                "column_names": [str(name) for name in getattr(self, "feature_names_in_", [])],
+            },
+        }
+
+    def _kernel(self):
+        """The kernel as the command line writes it."""
+        if self.gamma is None and isinstance(self.kernel, str) and self.kernel in _BY_MEDIAN:
+            return f"{self.kernel}(gamma=median)"
+        choice = choose(
+            self.kernel,
+            gamma=self.gamma,
+            degree=3,
+            coef0=1,
+            kernel_params=None,
+            n_features=1,
+            owner=type(self).__name__,
+        )
+        if choice.text is None or choice.automatic:
+            parameters.refuse(
+                self, "kernel", "a description such as 'rbf(gamma=median)' or a kernel of eigenlift.kernels"
+            )
+        return choice.text
+
+    def _take(self, found, n_features):
+        """Keeps what was found, and tells what it warns of."""
+        self._take_found(found)
+        scores = scores_by_name(found["scores"])
+        self.scores_ = scores["values"]
+        self.errors_ = scores["errors"]
+        self.p_values_ = scores["p_values"]
+        self.family_p_values_ = scores["family_p_values"]
+        self.ranking_ = np.full(n_features, len(self.path_) + 1)
+        self.ranking_[[step["feature"] for step in self.path_]] = np.arange(1, len(self.path_) + 1)
+        self.curve_ = None
+        if self.subsets_:
+            self.curve_ = Account(
+                {
+                    "n_features": [len(subset["features"]) for subset in self.subsets_],
+                    "scores": [subset["score"] for subset in self.subsets_],
+                    "spreads": [subset["spread"] for subset in self.subsets_],
+                    "best": found["best"],
+                    "chosen": found["chosen"],
+                }
+            )
+        self._take_selected(found["selected"], n_features)
+        for text in found["warnings"]:
+            warnings.warn(text, EigenliftWarning, stacklevel=3)
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = is_word(self.method, "chi2")
+        tags.target_tags.required = True
+        return tags
