@@ -74,6 +74,11 @@ impl Columns {
         &self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
+    /// Whether all rows are the same in column j.
+    pub(crate) fn is_constant(&self, j: usize) -> bool {
+        self.column(j).windows(2).all(|pair| pair[0] == pair[1])
+    }
+
     /// These rows of column j.
     pub(crate) fn gathered(&self, j: usize, rows: &[usize]) -> Vec<f64> {
         let column = self.column(j);

@@ -226,6 +226,7 @@ impl Recipe {
         let search = Search::new(self.method.direction(), self.to)
             .tol(self.tol)
             .patience(self.patience)
+            .idle((0..data.columns.n_cols()).filter(|j| data.columns.is_constant(*j)).collect())
             .watch(self.watch.clone());
         let earlier = resume.take_earlier();
         outcome.found = search.run(&mut judge, earlier, &mut |steps| resume.tell(steps))?;

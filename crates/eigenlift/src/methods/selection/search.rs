@@ -78,13 +78,14 @@ pub struct Search {
     to: usize,
     tol: Option<f64>,
     patience: Option<usize>,
+    idle: Vec<usize>,
     watch: Watch,
 }
 
 impl Search {
     /// Steps until `to` features are present.
     pub fn new(direction: Direction, to: usize) -> Self {
-        Self { direction, to, tol: None, patience: None, watch: Watch::default() }
+        Self { direction, to, tol: None, patience: None, idle: Vec::new(), watch: Watch::default() }
     }
 
     /// A step that changes the score by less than this is not taken and ends the search. The first step is always taken.
@@ -97,6 +98,12 @@ impl Search {
     /// standard error below the best.
     pub fn patience(mut self, patience: Option<usize>) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Features that tell nothing, such as constant columns: added when no others are left, taken out before all others.
+    pub fn idle(mut self, features: Vec<usize>) -> Self {
+        self.idle = features;
         self
     }
 
@@ -196,14 +203,21 @@ impl<'a> Walk<'a> {
     }
 
     fn best_addition(&mut self) -> Result<Option<Step>> {
-        let present = &self.present;
-        let candidates: Vec<usize> = (0..self.judge.n_features()).filter(|j| !present.contains(j)).collect();
+        let left = || (0..self.judge.n_features()).filter(|j| !self.present.contains(j));
+        let mut candidates: Vec<usize> = left().filter(|j| !self.search.idle.contains(j)).collect();
+        if candidates.is_empty() {
+            candidates = left().collect();
+        }
         let scores = self.judge.with(&candidates)?;
         Ok(self.best_of(&candidates, &scores, true))
     }
 
     fn best_removal(&mut self) -> Result<Option<Step>> {
-        let candidates = self.present.clone();
+        let idle = |j: &usize| self.search.idle.contains(j);
+        let mut candidates: Vec<usize> = self.present.iter().copied().filter(idle).collect();
+        if candidates.is_empty() {
+            candidates = self.present.clone();
+        }
         let scores = self.judge.without(&candidates)?;
         Ok(self.best_of(&candidates, &scores, false))
     }

@@ -109,6 +109,19 @@ fn forward_and_backward_steps_are_greedy() {
 }
 
 #[test]
+fn features_that_tell_nothing_come_last_and_go_first() {
+    let features = |found: &Found| found.steps.iter().map(|step| step.feature).collect::<Vec<usize>>();
+    for seed in 0..5 {
+        let forward = Search::new(Direction::Forward, N).idle(vec![1, 4]);
+        let order = features(&run(&forward, &mut Table::random(seed)));
+        assert!(order[4..].contains(&1) && order[4..].contains(&4), "{order:?}");
+        let backward = Search::new(Direction::Backward, 1).idle(vec![1, 4]);
+        let order = features(&run(&backward, &mut Table::random(seed)));
+        assert!(order[..2].contains(&1) && order[..2].contains(&4), "{order:?}");
+    }
+}
+
+#[test]
 fn floating_steps_are_never_worse_than_forward_ones_and_often_better() {
     let (mut better, mut optimal) = (0, 0);
     for seed in 0..50 {
