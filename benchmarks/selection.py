@@ -98,14 +98,14 @@ def run_worker(**job):
 
 
 # ------------------------------------------------------------------------------- parts
-def compare(what, repeat, ours=3, **job):
+def compare(what, repeat, calls=2, **job):
     """Both sides, each in processes of their own that alternate; the best of each."""
     runs = {"eigenlift": [], "sklearn": []}
     for _ in range(repeat):
         for library in runs:
-            runs[library].append(run_worker(library=library, calls=ours if library == "eigenlift" else 1, **job))
+            runs[library].append(run_worker(library=library, calls=calls, **job))
     best = {name: min(min(r["seconds"]) for r in all_runs) for name, all_runs in runs.items()}
-    first = min(r["seconds"][0] for r in runs["eigenlift"])
+    first = {name: min(r["seconds"][0] for r in all_runs) for name, all_runs in runs.items()}
     row = {
         "what": what,
         **job,
