@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_non_negative, validate_data
 
 from . import _native
 from . import _parameters as parameters
@@ -36,8 +36,9 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
     method : {"mi", "mrmr", "jmi", "f", "chi2", "hsic"}, default="mi"
         Mutual information with y; the same less the redundancy with columns already taken ("mrmr"), or joint with them ("jmi");
         F of the analysis of variance or of a linear correlation; chi-squared of counts; dependence by kernels ("hsic").
-    n_features_to_select : "auto" or int, default="auto"
-        How many. "auto" takes the fewest that do as well as the best within one standard error, on rows held out.
+    n_features_to_select : "auto", "best" or int, default="auto"
+        How many. "auto" takes the fewest that do as well as the best within one standard error, on rows held out; "best" those with
+        the best score.
     scorer : {"knn", "lda", "logistic", "ridge"} or tuple, default=None
         What learns from the columns on rows held out, as the estimator by name of `SequentialFeatureSelector`. None stands for
         "knn" where the number of features is chosen, otherwise for no such judgement.
@@ -74,7 +75,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        What the measure says of each column by itself.
+        What the measure says of each column by itself; an F of columns that y explains in full is infinite.
     errors_, p_values_, family_p_values_ : ndarray of shape (n_features,) or None
         Standard errors and p-values of the scores, where there are some; the last hold for all columns together.
     ranking_ : ndarray of shape (n_features,)
@@ -147,7 +148,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y):
+    def fit(self, X, y, *, groups=None):
         """Ranks columns and selects the first of them.
 
         Parameters
@@ -156,12 +157,16 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
             Rows.
         y : array-like of shape (n_samples,)
             Classes or numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of the same group are held out together: by GroupKFold with an integer `cv`, otherwise as the splitter does.
 
         Returns
         -------
         self
         """
         scorer = self._check()
+        if groups is not None:
+            check_consistent_length(X, groups)
         # Entries that are missing are counted by the compiled part.
         X, y = validate_data(
             self,
@@ -179,11 +184,15 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         if not is_word(self.discrete_target, "auto"):
             discrete = bool(self.discrete_target)
         classes, numbers = labels_of(y, discrete)
-        judged = scorer is not None or is_word(self.n_features_to_select, "auto")
+        judged = scorer is not None or isinstance(self.n_features_to_select, str)
         folds = []
         if judged and self.nested is None:
-            folds = folds_of(check_cv(self.cv, y, classifier=classes is not None), X, y)
-        settings = self._settings(scorer, X.shape[1])
+            cv = self.cv
+            if groups is not None and parameters.is_integer(cv):
+                cv = GroupKFold(int(cv))
+            splitter = check_cv(cv, y, classifier=classes is not None)
+            folds = folds_of(splitter, X, y, None if groups is None else {"groups": groups})
+        settings = self._settings(scorer, X.shape[1], groups)
         threads = thread_count(self.n_jobs)
         with watching(self) as told:
             found = _native.select_features(native(X), classes, numbers, folds, settings, None, threads, told)
@@ -193,9 +202,9 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
     def _check(self):
         """Checks the parameters; returns the scorer by name, None where none is given."""
         parameters.choice(self, "method", _METHODS)
-        if not is_word(self.n_features_to_select, "auto"):
+        if not (is_word(self.n_features_to_select, "auto") or is_word(self.n_features_to_select, "best")):
             if not parameters.is_integer(self.n_features_to_select) or self.n_features_to_select < 1:
-                parameters.refuse(self, "n_features_to_select", "'auto' or an int in the range [1, inf)")
+                parameters.refuse(self, "n_features_to_select", "'auto', 'best' or an int in the range [1, inf)")
         parameters.integer(self, "n_neighbors", 1)
         parameters.integer(self, "permutations", 0)
         parameters.integer(self, "nested", 2, none=True)
@@ -216,9 +225,10 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
             parameters.refuse(self, "scorer", "a scorer by name such as 'knn', or None")
         return scorer
 
-    def _settings(self, scorer, n_features):
+    def _settings(self, scorer, n_features, groups):
         """Settings for the compiled part."""
-        wanted = None if is_word(self.n_features_to_select, "auto") else int(self.n_features_to_select)
+        wanted = None if isinstance(self.n_features_to_select, str) else int(self.n_features_to_select)
+        drawn = None if groups is None else np.unique(groups, return_inverse=True)[1].tolist()
         if wanted is not None and wanted > n_features:
             raise ValueError(
                 f"n_features_to_select={wanted} is more than the {n_features} features there are. Give at most as many."
@@ -227,10 +237,11 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         return {
             "method": self.method,
             "n_features": wanted,
-            "best": False,
+            "best": is_word(self.n_features_to_select, "best"),
             "scorer": scorer,
             "measure": self.scoring,
             "n_folds": None if self.nested is None else int(self.cv),
+            "groups": drawn,
             "nested": self.nested,
             "standardize": bool(self.standardize),
             "kernel": self._kernel() if self.method == "hsic" else None,
@@ -269,7 +280,8 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         """Keeps what was found, and tells what it warns of."""
         self._take_found(found)
         scores = scores_by_name(found["scores"])
-        self.scores_ = scores["values"]
+        # What the compiled part writes for infinity.
+        self.scores_ = np.where(scores["values"] == np.finfo(np.float64).max, np.inf, scores["values"])
         self.errors_ = scores["errors"]
         self.p_values_ = scores["p_values"]
         self.family_p_values_ = scores["family_p_values"]

@@ -355,6 +355,7 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
             "scorer": scorer,
             "measure": self.scoring,
             "n_folds": None if self.nested is None else int(self.cv),
+            "groups": None,
             "nested": self.nested,
             "standardize": bool(self.standardize),
             "kernel": None,

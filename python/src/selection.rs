@@ -52,6 +52,8 @@ pub(crate) struct SelectionSettings {
     measure: Option<String>,
     /// Folds drawn here; `None` where they are given.
     n_folds: Option<usize>,
+    /// The group of each row, for folds drawn here.
+    groups: Option<Vec<usize>>,
     nested: Option<usize>,
     standardize: bool,
     kernel: Option<String>,
@@ -174,7 +176,12 @@ pub(crate) fn select_features(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (samples, labels) = (x.samples()?, labels(&classes, &numbers));
-    let selection = settings.build()?.split(settings.n_folds.map_or_else(|| given(&folds), Split::Folds));
+    let split = match (settings.n_folds, settings.groups.clone()) {
+        (None, _) => given(&folds),
+        (Some(n_folds), None) => Split::Folds(n_folds),
+        (Some(n_folds), Some(groups)) => Split::Grouped { groups, n_folds },
+    };
+    let selection = settings.build()?.split(split);
     let found = work::run(py, threads, progress, move |engine, watch| {
         let selection = selection.engine(engine.clone()).watch(watch.clone());
         let earlier = checkpoint.as_deref().map_or(Ok(None), SelectionProgress::load)?;

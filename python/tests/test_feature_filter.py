@@ -228,3 +228,31 @@ def test_pictures_of_paths():
     with pytest.raises(TypeError, match="took no steps"):
         plot.path(KNeighborsClassifier().fit(X_WINE, Y_WINE))
     plt.close("all")
+
+
+def test_a_column_that_y_explains_in_full_has_an_infinite_f():
+    table = np.c_[Y_WINE, X_WINE]
+    selector = FeatureFilter("f", n_features_to_select=1).fit(table, Y_WINE)
+    assert selector.scores_[0] == np.inf and np.isfinite(selector.scores_[1:]).all()
+    assert selector.get_support(indices=True).tolist() == [0]
+
+
+def test_groups_stay_together():
+    # The label belongs to the group, and so does the first column: rows of a group tell each other's label.
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 10)
+    y = rng.integers(2, size=30)[groups]
+    table = np.c_[groups / 30, rng.normal(size=300)]
+    apart = FeatureFilter("f", n_features_to_select="best", scorer="knn")
+    assert apart.fit(table, y).best_.score > 0.9
+    assert apart.fit(table, y, groups=groups).best_.score < 0.75
+    nested = FeatureFilter("f", scorer="knn", nested=3).fit(table, y, groups=groups)
+    assert nested.nested_.score < 0.75
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        apart.fit(table, y, groups=groups[1:])
+
+
+def test_the_best_number_of_features():
+    selector = FeatureFilter("f", n_features_to_select="best", scorer="lda").fit(X_WINE, Y_WINE)
+    scores = selector.curve_.scores
+    assert selector.support_.sum() == np.argmax(scores) + 1

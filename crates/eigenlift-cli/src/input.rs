@@ -257,9 +257,16 @@ impl DataAccount {
         let Some(at) = self.column_names.iter().position(|other| other == name) else {
             return Err(Failure::usage(
                 format!("{flag} {name}: {} has no data column of that name", self.path.display()),
-                &format!("its columns of numbers are {}", list(&self.column_names)),
+                &match flag == "--groups" && !self.set_aside.is_empty() {
+                    true => format!(
+                        "its columns of numbers are {}, those of text {}",
+                        list(&self.column_names),
+                        list(&self.set_aside)
+                    ),
+                    false => format!("its columns of numbers are {}", list(&self.column_names)),
+                },
                 &if self.target.as_deref() == Some(name) {
-                    "Give one of these names, or leave --target out".to_string()
+                    format!("Give one of these names; {name} is the target")
                 } else {
                     format!("Give one of these names; with --columns, the {what} must be among them")
                 },

@@ -50,12 +50,13 @@ pub(crate) fn run(method: &SelectMethod, session: &Session) -> Result<(), Failur
     let speech = asked.common.output.speech;
     let words = Words::new(speech.quiet);
     let table = read(&asked, words)?;
-    let mut kept = Kept::open(asked.resume(), words)?;
+    let mut kept = Kept::open(asked.resume())?;
     let (report, seconds) = session.watched(speech.quiet, |watch| {
         let settings = settings::selection(&asked, &table, watch)?;
         let (report, seconds) = timed(|| kept.select(&settings, &table));
         Ok((report?, seconds))
     })?;
+    kept.say(words);
     let found = Found::new(&asked, &table, report);
     found.warnings().iter().for_each(|warning| words.warn(warning));
     if !speech.json {

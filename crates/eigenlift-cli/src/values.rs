@@ -124,15 +124,18 @@ pub(crate) enum FeatureChoice {
     Exactly(usize),
     /// As few as rows held out allow.
     Auto,
+    /// As many as have the best score on rows held out.
+    Best,
 }
 
-/// A number of features, or `auto`.
+/// A number of features, `auto` or `best`.
 pub(crate) fn feature_choice(text: &str) -> Result<FeatureChoice, String> {
     match text {
         "auto" => Ok(FeatureChoice::Auto),
+        "best" => Ok(FeatureChoice::Best),
         _ => at_least_one(text)
             .map(FeatureChoice::Exactly)
-            .map_err(|_| "a whole number of at least 1, or auto, is required".into()),
+            .map_err(|_| "a whole number of at least 1, auto or best is required".into()),
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) enum Purpose {
     SelectionPermutations = 140,
     /// Rows held out.
     Holdout = 141,
+    /// The order of rows learned from.
+    TrainingOrder = 142,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

@@ -257,3 +257,46 @@ fn threads_do_not_change_a_bit() {
         }
     }
 }
+
+#[test]
+fn the_order_of_the_table_does_not_decide_between_equal_rows() {
+    // One column of two values that tells three classes out of four, sorted by class: many rows are equally near.
+    let mut draws = Draws(41);
+    let classes: Vec<usize> = (0..400).map(|i| i / 200).collect();
+    let x = Matrix::from_fn(400, 3, |i, j| match j {
+        0 => ((draws.uniform() < 0.75) == (classes[i] == 1)) as u8 as f64,
+        _ => (draws.uniform() < 0.5) as u8 as f64,
+    });
+    let found =
+        Selection::new(SelectionMethod::Forward).select(&x.into(), &Labels::Classes(classes)).unwrap();
+    assert_eq!(found.selected[0], 0);
+    // The share that the column tells, 0.75 by its making, less what 5 of many equal rows guess wrong.
+    assert!(found.steps[0].score.unwrap() > 0.6, "{:?}", found.steps[0]);
+}
+
+#[test]
+fn a_single_row_held_out_has_no_r2() {
+    let mut draws = Draws(43);
+    let x = Matrix::from_fn(20, 2, |_, _| draws.bell());
+    let labels = Labels::Numbers((0..20).map(f64::from).collect());
+    let one_by_one = Selection::new(SelectionMethod::Forward).split(Split::Folds(20));
+    let refused = one_by_one.clone().select(&x.clone().into(), &labels).unwrap_err().to_string();
+    assert!(refused.starts_with("R² of a single row held out"), "{refused}");
+    let errors = one_by_one.measure(Measure::NegMeanSquaredError).select(&x.into(), &labels).unwrap();
+    assert_eq!(errors.n_folds, 20);
+}
+
+#[test]
+fn groups_too_few_for_nesting_are_refused_before_the_work() {
+    let (x, y) = planted(60, 3);
+    let groups: Vec<usize> = (0..60).map(|i| i % 2).collect();
+    let selection =
+        Selection::new(SelectionMethod::Forward).split(Split::Grouped { groups, n_folds: 2 }).nested(2);
+    let mut steps = 0;
+    let refused = selection.select_resumable(&x.into(), &Labels::Classes(y), None, &mut |_| {
+        steps += 1;
+        Ok(())
+    });
+    assert!(refused.unwrap_err().to_string().starts_with("1 group(s) to be held out in folds"));
+    assert_eq!(steps, 0);
+}

@@ -275,3 +275,13 @@ fn ties_count_as_they_do_on_average() {
         assert!((found.value - mean).abs() < 2.0 * deviation, "{found:?} {mean}");
     }
 }
+
+// Miller and Madow's correction adds to a column that copies the label; no estimate passes the entropy, (S6).
+#[test]
+fn the_correction_stays_below_the_entropy() {
+    let classes: Vec<usize> = (0..60).map(|i| i % 5).collect();
+    let copy: Vec<f64> = classes.iter().map(|class| *class as f64).collect();
+    let settings = MutualInformation::new().corrected(true);
+    let found = scores(&settings, from_ref(&copy), &Labels::Classes(classes))[0];
+    assert!((found.value - 5f64.ln()).abs() < 1e-14, "{found:?}");
+}

@@ -53,8 +53,8 @@ pub(crate) struct SelectWith<S: Args> {
 pub(crate) struct SelectArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Features kept, or auto for the fewest whose score on rows held out is within one standard error of the best
-    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = values::feature_choice, help_heading = "Method")]
+    /// Features kept; auto for the fewest whose score on rows held out is within one standard error of the best, best for the best score
+    #[arg(long, value_name = "N|auto|best", default_value = "auto", value_parser = values::feature_choice, help_heading = "Method")]
     pub(crate) features: FeatureChoice,
     #[command(flatten)]
     pub(crate) judge: JudgeArgs,

@@ -26,7 +26,7 @@ impl<'a> Found<'a> {
         let trail = Trail::of(&report, &names);
         let sentence = sentence(asked.common.features, &report, &trail);
         let mut found = Self { table, report, names, trail, sentence, texts: Vec::new() };
-        found.texts = found.told();
+        found.texts = found.told(asked.common.features);
         found
     }
 
@@ -60,7 +60,7 @@ impl<'a> Found<'a> {
         Some(names.iter().map(item).collect::<Vec<_>>().join(","))
     }
 
-    fn told(&self) -> Vec<String> {
+    fn told(&self, asked: FeatureChoice) -> Vec<String> {
         let report = &self.report;
         let mut texts = Vec::new();
         texts.extend(self.kinds());
@@ -74,7 +74,8 @@ impl<'a> Found<'a> {
         texts.push(self.sentence.clone());
         texts.extend(self.no_better_than_a_guess());
         texts.extend(report.nested.as_ref().map(|found| nested::told(found, self)));
-        if report.nested.is_none() && self.trail.judged {
+        let chosen_by_rows = !report.method.is_filter() || !matches!(asked, FeatureChoice::Exactly(_));
+        if report.nested.is_none() && self.trail.judged && chosen_by_rows {
             texts.push(
                 "the rows held out had a say in the choice, so its score is on the bright side; --nested gives an honest one"
                     .into(),
@@ -155,26 +156,30 @@ fn sentence(asked: FeatureChoice, report: &SelectionReport, trail: &Trail) -> St
     let (Some(best), Some(chosen)) = (set(report.best), set(report.chosen)) else {
         return match asked {
             FeatureChoice::Exactly(_) => format!("{kept}, as asked for; no rows were held out"),
-            FeatureChoice::Auto => format!("{kept}; no score could be found on rows held out"),
+            _ => format!("{kept}; no score could be found on rows held out"),
         };
     };
     let best_told =
         format!("{}, {}", counted(best.features.len(), "feature"), with_spread(best.score, best.spread));
     match asked {
         FeatureChoice::Exactly(k) if chosen.features.len() == k.min(report.n_features) => {
-            format!("{kept}, as asked for: {}; the best score was that of {best_told}", told(chosen))
+            let best = match report.best == report.chosen {
+                true => "the best score".into(),
+                false => format!("the best score was that of {best_told}"),
+            };
+            format!("{kept}, as asked for: {}; {best}", told(chosen))
         }
         FeatureChoice::Exactly(_) => format!(
             "{kept}: {}, the best score of a search that ended before the number asked for",
             told(chosen)
         ),
-        FeatureChoice::Auto if report.best == report.chosen && report.selected.len() == 1 => {
+        _ if report.best == report.chosen && (report.selected.len() == 1 || asked == FeatureChoice::Best) => {
             format!("{kept}: {}, the best score", told(chosen))
         }
-        FeatureChoice::Auto if report.best == report.chosen => {
+        _ if report.best == report.chosen => {
             format!("{kept}: {}, the best score, and no fewer within one standard error of it", told(chosen))
         }
-        FeatureChoice::Auto => {
+        _ => {
             format!("{kept}: {}, within one standard error of the best score ({best_told})", told(chosen))
         }
     }

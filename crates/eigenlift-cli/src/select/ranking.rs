@@ -3,6 +3,7 @@
 use super::found::{Found, error};
 use super::trail::{filter_label, order};
 use crate::words::{aligned_with_text, short};
+use eigenlift::methods::selection::SelectionMethod;
 
 /// Lines shown; all of them are in the tables on file and in the JSON form.
 const SHOWN: usize = 30;
@@ -62,7 +63,9 @@ pub(super) fn of_filter(found: &Found<'_>) -> String {
     let rows: Vec<Vec<String>> = places.iter().enumerate().take(SHOWN).map(row).collect();
     let mut heading = vec!["rank", "feature", filter_label(report.method)];
     heading.extend(errors.then_some("standard error"));
-    heading.extend(p.then_some("p"));
+    // The values of these go on from one feature to the next; p-values are those of the information of each by itself.
+    let alone = matches!(report.method, SelectionMethod::Mrmr | SelectionMethod::Jmi);
+    heading.extend(p.then_some(if alone { "p (mi alone)" } else { "p" }));
     heading.extend(family.then_some("p of all"));
     heading.extend(judged.then_some(found.trail.label.as_str()));
     heading.extend(spread.then_some("standard error"));

@@ -67,6 +67,7 @@ pub(super) fn selection(
     let mut selection = Selection::new(asked.method)
         .features(match args.features {
             FeatureChoice::Auto => Count::Auto,
+            FeatureChoice::Best => Count::Best,
             FeatureChoice::Exactly(k) => Count::Exactly(k),
         })
         .split(split(judge, table))

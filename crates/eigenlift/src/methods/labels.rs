@@ -59,7 +59,7 @@ impl Labels {
             return Err(Error::data(
                 "labels that are all the same",
                 "there must be at least two to tell apart",
-                "Choose without labels, or give others",
+                "Give labels that differ",
             ));
         }
         Ok(())

@@ -8,6 +8,18 @@ use super::splits::Split;
 use crate::error::Result;
 
 impl Recipe {
+    /// What can be refused before the work begins.
+    pub(super) fn check_nested(&self, data: &Data, (split, around): (&Split, &Split)) -> Result<()> {
+        let parts = around.folds(&data.goal, self.seed, &mut Vec::new())?;
+        self.check_folds(&parts)?;
+        for part in parts.iter().filter(|_| self.with_curve) {
+            let goal = data.goal.of_rows(&part.train);
+            let folds = split.of_rows(&part.train)?.folds(&goal, self.seed, &mut Vec::new())?;
+            self.check_folds(&folds)?;
+        }
+        Ok(())
+    }
+
     /// An honest score: rows that judge have no say in the selection, neither in the order of features nor in their number, (S25).
     ///
     /// Cost: that of the selection for each part.

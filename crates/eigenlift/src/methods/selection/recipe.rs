@@ -11,7 +11,7 @@ use super::search::{Found, Judge, Search, mean_and_spread, one_standard_error};
 use super::settings::{Count, SelectionMethod};
 use super::splits::{Fold, Split};
 use crate::data::AnySamples;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::methods::Labels;
 use crate::methods::folds::mean_and_error;
 use crate::progress::Watch;
@@ -89,6 +89,9 @@ impl Recipe {
     ) -> Result<SelectionReport> {
         // What cannot be nested is refused before the work, not after.
         let around = nested.map(|n_folds| split.around(n_folds)).transpose()?;
+        if let Some(around) = &around {
+            self.check_nested(data, (split, around))?;
+        }
         let outcome = self.outcome(data, split, self.filter.permutations, resume)?;
         let mut warnings = self.warnings.clone();
         warnings.extend(outcome.warnings);
@@ -143,6 +146,7 @@ impl Recipe {
             true => split.folds(&data.goal, self.seed, &mut outcome.warnings)?,
             false => Vec::new(),
         };
+        self.check_folds(&folds)?;
         outcome.n_folds = folds.len();
         match self.method.filter() {
             Some(_) => self.filtered(data, &folds, permutations, &mut outcome)?,
@@ -150,6 +154,18 @@ impl Recipe {
         }
         self.choose(&mut outcome);
         Ok(outcome)
+    }
+
+    /// R² compares rows with each other.
+    pub(super) fn check_folds(&self, folds: &[Fold]) -> Result<()> {
+        if self.measure != Measure::R2 || folds.iter().all(|fold| fold.test.len() > 1) {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "R² of a single row held out",
+            "it compares errors with the spread of the rows held out, which takes at least 2",
+            "Use fewer folds, or the measure neg_mean_squared_error",
+        ))
     }
 
     /// The order that a filter gives; where it is judged, each fold has an order of its own, from its training rows.
@@ -273,8 +289,8 @@ impl Recipe {
         (most > UNEQUAL * least).then(|| {
             format!(
                 "The standard deviations of the columns differ by a factor of {:.0}, and the scorer sees mostly the widest; \
-                 standardise the columns unless they have the same unit.",
-                most / least
+                 standardize them unless they have the same unit.",
+                (most / least).min(1e9)
             )
         })
     }

@@ -41,11 +41,22 @@ impl Default for Split {
 }
 
 impl Split {
-    /// The folds of these rows.
+    /// The folds of these rows. Rows learned from are in random order, so that what goes by their order, such as which of equally
+    /// near rows are neighbours, does not go by that of the table; folds that were given stay as they are.
     ///
     /// # Errors
     /// When the split does not fit the rows.
     pub(crate) fn folds(&self, goal: &Goal, seed: u64, warnings: &mut Vec<String>) -> Result<Vec<Fold>> {
+        let mut folds = self.drawn(goal, seed, warnings)?;
+        if !matches!(self, Self::Given(_)) {
+            for (number, fold) in folds.iter_mut().enumerate() {
+                Stream::numbered(seed, Purpose::TrainingOrder, number as u32).shuffle(&mut fold.train);
+            }
+        }
+        Ok(folds)
+    }
+
+    fn drawn(&self, goal: &Goal, seed: u64, warnings: &mut Vec<String>) -> Result<Vec<Fold>> {
         let n = goal.n_rows();
         match self {
             Self::Given(folds) => {
@@ -130,9 +141,11 @@ fn possible(wanted: usize, n: usize, what: &str, warnings: &mut Vec<String>) -> 
     }
     if n < 2 {
         return Err(Error::data(
-            format!("{n} {what} to be held out in folds"),
-            format!("at least 2 {what}s are needed"),
-            "Give more rows",
+            format!("{n} {what}(s) to be held out in folds"),
+            format!(
+                "at least 2 {what}s are needed, also without those of a part that nested validation leaves out"
+            ),
+            format!("Give more {what}s, or validate without nesting"),
         ));
     }
     if n < wanted {

@@ -5,11 +5,13 @@ use crate::methods::distributions::f_tail;
 use crate::methods::selection::columns::{Columns, Goal};
 use crate::methods::selection::information::FeatureScore;
 use crate::progress::Watch;
+use std::borrow::Cow;
 
 /// Deviations of this many units of roundoff of the values themselves are none.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// F and its p-value of each column. A constant column has F = 0 and p = 1, one that the labels explain in full F = ∞ and p = 0.
+/// F and its p-value of each column. A constant column has F = 0 and p = 1, one that the labels explain in full the largest
+/// number there is, so that reports can hold it, and p = 0.
 ///
 /// Cost: three passes over each column.
 ///
@@ -47,6 +49,15 @@ fn scored(value: f64, p_value: f64) -> FeatureScore {
     FeatureScore { value, p_value: Some(p_value), ..FeatureScore::default() }
 }
 
+/// A column whose squares are neither infinite nor 0: F does not depend on the unit.
+fn with_squares(x: &[f64]) -> Cow<'_, [f64]> {
+    let largest = x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    match largest > 0.0 && !(1e-100..1e100).contains(&largest) {
+        true => Cow::Owned(x.iter().map(|x| x / largest).collect()),
+        false => Cow::Borrowed(x),
+    }
+}
+
 /// Rows of each class.
 struct Classes<'a> {
     of_rows: &'a [u32],
@@ -67,6 +78,7 @@ impl<'a> Classes<'a> {
     ///
     /// Numerics: sums of squares are taken of deviations from means, so that an offset costs no digits.
     fn score(&self, x: &[f64]) -> FeatureScore {
+        let x = &*with_squares(x);
         let n = x.len() as f64;
         let mean = x.iter().sum::<f64>() / n;
         let mut means = vec![0.0; self.counts.len()];
@@ -80,7 +92,7 @@ impl<'a> Classes<'a> {
             return scored(0.0, 1.0);
         }
         if within <= nothing {
-            return scored(f64::INFINITY, 0.0);
+            return scored(f64::MAX, 0.0);
         }
         let degrees = ((self.present - 1) as f64, n - self.present as f64);
         let f = between / degrees.0 / (within / degrees.1);
@@ -98,6 +110,7 @@ struct Centred {
 
 impl Centred {
     fn of(values: &[f64]) -> Self {
+        let values = &*with_squares(values);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let centred: Vec<f64> = values.iter().map(|x| x - mean).collect();
         Self {
@@ -122,7 +135,7 @@ impl Centred {
         let slope = x.values.iter().zip(&self.values).map(|(x, y)| x * y).sum::<f64>() / x.squares;
         let left: f64 = x.values.iter().zip(&self.values).map(|(x, y)| (y - slope * x).powi(2)).sum();
         if left <= ROUNDING * ROUNDING * (self.whole + slope * slope * x.whole) {
-            return scored(f64::INFINITY, 0.0);
+            return scored(f64::MAX, 0.0);
         }
         let degrees = self.values.len() as f64 - 2.0;
         let f = slope * slope * x.squares / left * degrees;

@@ -51,12 +51,13 @@ pub(super) fn information(a: (&[u32], usize), b: (&[u32], usize), corrected: boo
     let terms: Vec<(f64, f64)> = cells.iter().map(term).collect();
     let mean = terms.iter().map(|(m, c)| m * c).sum::<f64>() / n;
     let variance = terms.iter().map(|(m, c)| m * (c - mean) * (c - mean)).sum::<f64>() / n;
-    let mut value = mean.clamp(0.0, entropy(&of_a).min(entropy(&of_b)));
+    let mut value = mean;
     if corrected {
         let occurring = |sizes: &[u32]| sizes.iter().filter(|m| **m > 0).count() as f64;
         let excess = occurring(&of_a) + occurring(&of_b) - cells.len() as f64 - 1.0;
-        value = (value + excess / (2.0 * n)).max(0.0);
+        value += excess / (2.0 * n);
     }
+    let value = value.min(entropy(&of_a).min(entropy(&of_b))).max(0.0);
     Estimate { value, error: (variance / n).sqrt() }
 }
 
