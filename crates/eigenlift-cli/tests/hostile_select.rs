@@ -51,7 +51,11 @@ fn words_that_are_wrong() {
             ("select mi iris.csv", 2, "select mi of iris.csv without --target"),
             ("select mi iris.csv --target nothing", 2, "--target names \"nothing\""),
             ("select best iris.csv --target species", 2, "unrecognized subcommand"),
-            ("select mi iris.csv --target species --features 0", 2, "a whole number of at least 1, auto or best"),
+            (
+                "select mi iris.csv --target species --features 0",
+                2,
+                "a whole number of at least 1, auto or best",
+            ),
             ("select mi iris.csv --target species --features -1", 2, "unexpected argument"),
             (
                 "select mi iris.csv --target species --features some",
@@ -211,7 +215,9 @@ fn little_data_gives_what_there_is_and_says_so() {
     );
     let scales = said("select forward wide.csv --target y --folds 3");
     assert!(scales.contains("warning: The standard deviations of the columns differ"), "{scales}");
-    assert!(!said("select forward wide.csv --target y --folds 3 --standardize").contains("standard deviations"));
+    assert!(
+        !said("select forward wide.csv --target y --folds 3 --standardize").contains("standard deviations")
+    );
 }
 
 #[test]
