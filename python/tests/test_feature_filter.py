@@ -240,9 +240,9 @@ def test_a_column_that_y_explains_in_full_has_an_infinite_f():
 def test_groups_stay_together():
     # The label belongs to the group, and so does the first column: rows of a group tell each other's label.
     rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(30), 10)
+    groups = rng.permutation(np.repeat(np.arange(30), 10))
     y = rng.integers(2, size=30)[groups]
-    table = np.c_[groups / 30, rng.normal(size=300)]
+    table = np.c_[groups, 0.2 * rng.normal(size=300)]
     apart = FeatureFilter("f", n_features_to_select="best", scorer="knn")
     assert apart.fit(table, y).best_.score > 0.9
     assert apart.fit(table, y, groups=groups).best_.score < 0.75

@@ -128,7 +128,7 @@ fn words_that_are_wrong() {
                 2,
                 "--groups z: iris.csv has no data column",
             ),
-            ("select forward iris.csv --target species --groups species", 2, "or leave --target out"),
+            ("select forward iris.csv --target species --groups species", 2, "species is the target"),
             ("select forward one-column.csv --target y --groups a", 2, "--groups a names the only column"),
         ],
     );
