@@ -73,7 +73,7 @@ fn wrong_command_lines() {
                 2,
                 "with --columns, the weights must be among them",
             ),
-            ("fit pca iris.csv --target petal_width --weights petal_width", 2, "or leave --target out"),
+            ("fit pca iris.csv --target petal_width --weights petal_width", 2, "petal_width is the target"),
             ("plan pca iris.csv -k auto --weights petal_width", 2, "-k auto with --weights"),
             ("fit pca", 2, "<DATA>"),
             ("fit pca iris.csv -k 0", 2, "a whole number of at least 1, or auto, is required"),
