@@ -21,7 +21,7 @@ const NEAR: usize = 1 << 15;
 ///
 /// With D(r) = Σ_{j ∈ S} (x_rj − t_j)² of one row t held out, summed once for all candidates,
 ///
-///     D_{S+j}(r) = D(r) + (x_rj − t_j)²,   D_{S−j}(r) = Σ_{i before j} (x_ri − t_i)² + Σ_{i after j} (x_ri − t_i)²   (S16)
+/// D_{S+j}(r) = D(r) + (x_rj − t_j)², D_{S−j}(r) = Σ_{i before j} (x_ri − t_i)² + Σ_{i after j} (x_ri − t_i)², (S16).
 ///
 /// Numerics: nothing is subtracted, so rows that are equal stay at distance 0. Features keep the order they were added in.
 /// Sums over features before one go from the first on, sums over those after it from the last back. The sum over the present
