@@ -264,7 +264,16 @@ class Interrupting(KNeighborsClassifier):
         return super().fit(X, y)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @posix
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupted_search_keeps_its_steps(tmp_path):
     path = tmp_path / "steps.json"
     selector = SequentialFeatureSelector(Interrupting(), n_features_to_select=4, cv=3, checkpoint=path)
@@ -281,6 +290,7 @@ def test_an_interrupted_search_keeps_its_steps(tmp_path):
 
 
 @posix
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_search_by_name():
     X = np.random.default_rng(0).normal(size=(3000, 150))
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
