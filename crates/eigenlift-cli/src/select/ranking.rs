@@ -1,9 +1,8 @@
 //! The ranking of a filter and the path of a search as aligned tables.
 
 use super::found::{Found, error};
-use super::trail::{filter_label, order};
+use super::trail::{filter_label, is_univariate, order};
 use crate::words::{aligned_with_text, short};
-use eigenlift::methods::selection::SelectionMethod;
 
 /// Lines shown; all of them are in the tables on file and in the JSON form.
 const SHOWN: usize = 30;
@@ -63,9 +62,8 @@ pub(super) fn of_filter(found: &Found<'_>) -> String {
     let rows: Vec<Vec<String>> = places.iter().enumerate().take(SHOWN).map(row).collect();
     let mut heading = vec!["rank", "feature", filter_label(report.method)];
     heading.extend(errors.then_some("standard error"));
-    // The values of these go on from one feature to the next; p-values are those of the information of each by itself.
-    let alone = matches!(report.method, SelectionMethod::Mrmr | SelectionMethod::Jmi);
-    heading.extend(p.then_some(if alone { "p (mi alone)" } else { "p" }));
+    // Why: mRMR and JMI value a feature beside those before it; p-values are those of its information alone.
+    heading.extend(p.then_some(if is_univariate(report.method) { "p" } else { "p (mi alone)" }));
     heading.extend(family.then_some("p of all"));
     heading.extend(judged.then_some(found.trail.label.as_str()));
     heading.extend(spread.then_some("standard error"));
