@@ -16,3 +16,4 @@ pub use k_means::k_means_centres;
 pub(crate) use landmarks::dot;
 pub use landmarks::{Against, FeatureRows, LandmarkFeatures};
 pub use pivoted_cholesky::{LowRankFactor, Stop, pivoted_cholesky, pivoted_cholesky_until};
+pub(crate) use pivoted_cholesky::{draws_at_a_time, reject};

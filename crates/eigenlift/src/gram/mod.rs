@@ -1,10 +1,12 @@
 //! Gram matrices as operators: stored by tiles, or computed tile by tile and never stored.
 
 mod cross;
+mod pair;
 mod schedule;
 mod symmetric;
 
 pub use cross::CrossGram;
+pub use pair::{Pair, PairProducts};
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};
 
 use crate::real::Real;

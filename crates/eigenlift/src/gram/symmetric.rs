@@ -434,11 +434,11 @@ impl<T: Real> SymmetricGram<T> {
 }
 
 /// Adds the sums of a tile's rows to `across`, of its columns to `down` and of its squares to `squares`.
-struct TileSums<'a, T> {
-    tile: MatRef<'a, T>,
-    across: &'a mut [f64],
-    down: &'a mut [f64],
-    squares: &'a mut f64,
+pub(super) struct TileSums<'a, T> {
+    pub(super) tile: MatRef<'a, T>,
+    pub(super) across: &'a mut [f64],
+    pub(super) down: &'a mut [f64],
+    pub(super) squares: &'a mut f64,
 }
 
 impl<T: Real> Vectorised for TileSums<'_, T> {

@@ -57,6 +57,18 @@ pub struct Stop {
     pub share: f64,
 }
 
+impl Stop {
+    /// Share of the trace below which nothing more is added.
+    pub(crate) fn complete(&self) -> f64 {
+        self.share.max(COMPLETE)
+    }
+}
+
+/// Candidates that are drawn in a round.
+pub(crate) fn draws_at_a_time(rank: usize) -> usize {
+    (rank / 10).max(16)
+}
+
 /// A factor of at most `rank` columns. Pivots are drawn in proportion to what is left of the diagonal; a draw is kept with
 /// the probability that one-at-a-time pivoting would have given it, so the distribution is the same.
 ///
@@ -85,7 +97,7 @@ pub fn pivoted_cholesky_until(
 ) -> Result<LowRankFactor> {
     let n = gram.n_rows();
     let rank = stop.rank.min(n);
-    let complete = stop.share.max(COMPLETE);
+    let complete = stop.complete();
     let mut random = Stream::new(seed, Purpose::Pivots);
     let mut left = vec![0.0; n];
     gram.diagonal(&mut left)?;
@@ -93,18 +105,20 @@ pub fn pivoted_cholesky_until(
     let (whole, own) = (left.iter().sum::<f64>(), left.clone());
     let mut factor = Matrix::zeros(n, rank);
     let mut pivots: Vec<usize> = Vec::new();
-    let block = (rank / 10).max(16);
+    let block = draws_at_a_time(rank);
     while pivots.len() < rank && left.iter().sum::<f64>() > complete * whole {
         watch.step("low-rank sketch", pivots.len(), rank)?;
         let candidates = draw(&left, block, &mut random);
         let corner = remaining_corner(gram, &factor, pivots.len(), &candidates)?;
-        let (accepted, inverse) = reject(&corner, &candidates, &own, rank - pivots.len(), &mut random);
+        let sizes: Vec<f64> = candidates.iter().map(|i| own[*i]).collect();
+        let (kept, root) = reject(&corner, &sizes, rank - pivots.len(), &mut random);
+        let accepted: Vec<usize> = kept.iter().map(|j| candidates[*j]).collect();
         if accepted.is_empty() {
             // Every candidate was a combination of earlier pivots: what is left of the diagonal is rounding there.
             candidates.iter().for_each(|i| left[*i] = 0.0);
             continue;
         }
-        extend(gram, &mut factor, pivots.len(), &accepted, &inverse)?;
+        extend(gram, &mut factor, pivots.len(), &accepted, &inverse_of(&root))?;
         let columns = pivots.len()..pivots.len() + accepted.len();
         left.par_chunks_mut(ROWS_AT_A_TIME).enumerate().for_each(|(piece, left)| {
             for (i, d) in left.iter_mut().enumerate() {
@@ -155,23 +169,22 @@ fn remaining_corner(
     Ok(corner)
 }
 
-/// Cholesky of the corner, keeping pivot j with probability (what is left of it)/(what it had when drawn). Returns the
-/// samples kept and the inverse of their Cholesky factor L.
-fn reject(
+/// Cholesky of the corner, keeping pivot j with probability (what is left of it)/(what it had when drawn). `own` is k(x,x) of the
+/// candidates. Returns the candidates kept, by place, and their Cholesky factor L.
+pub(crate) fn reject(
     corner: &Matrix<f64>,
-    candidates: &[usize],
     own: &[f64],
     most: usize,
     random: &mut Stream,
 ) -> (Vec<usize>, Matrix<f64>) {
-    let b = candidates.len();
+    let b = own.len();
     let mut rest = corner.clone();
     let mut kept: Vec<usize> = Vec::new();
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for j in 0..b {
         let (before, now) = (corner[(j, j)], rest[(j, j)]);
         let chance = random.uniform();
-        if kept.len() == most || now <= SMALLEST_PIVOT * own[candidates[j]] || chance * before >= now {
+        if kept.len() == most || now <= SMALLEST_PIVOT * own[j] || chance * before >= now {
             continue;
         }
         let root = now.sqrt();
@@ -183,16 +196,21 @@ fn reject(
         columns.push(column);
     }
     let m = kept.len();
-    // L is lower triangular in the order kept; its inverse by forward substitution on the identity.
-    let lower = |i: usize, j: usize| columns[j][kept[i]];
+    let root = Matrix::from_fn(m, m, |i, j| if j <= i { columns[j][kept[i]] } else { 0.0 });
+    (kept, root)
+}
+
+/// The inverse of a lower triangle, by forward substitution on the identity.
+fn inverse_of(lower: &Matrix<f64>) -> Matrix<f64> {
+    let m = lower.n_rows();
     let mut inverse = Matrix::zeros(m, m);
     for c in 0..m {
         for i in c..m {
-            let known: f64 = (c..i).map(|j| lower(i, j) * inverse[(j, c)]).sum();
-            inverse[(i, c)] = (f64::from(u8::from(i == c)) - known) / lower(i, i);
+            let known: f64 = (c..i).map(|j| lower[(i, j)] * inverse[(j, c)]).sum();
+            inverse[(i, c)] = (f64::from(u8::from(i == c)) - known) / lower[(i, i)];
         }
     }
-    (kept.iter().map(|j| candidates[*j]).collect(), inverse)
+    inverse
 }
 
 /// New columns of F: (K(:,I) − F·F(I,:)ᵀ)·L⁻ᵀ.

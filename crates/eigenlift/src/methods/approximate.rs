@@ -1,47 +1,28 @@
-//! Fits through features: exact ones, landmarks, or random ones, with rows in memory or from a source.
+//! Fits through features: exact ones, landmarks, or random ones, with rows in memory, from a source or elsewhere.
 
+mod chooser;
+mod rows;
+
+pub(super) use rows::Rows;
+
+use super::feature_sums::FeatureSums;
 use super::novelty::{FitRows, measure_fit};
-use super::primal::{Accumulated, Axes, Features, accumulate, axes};
+use super::primal::{Axes, Features, axes};
 use super::stream::KernelPcaStream;
 use super::{FittedKernelPca, KernelPca};
-use crate::data::{AnySamples, RowSource, RowsInMemory, gather};
+use crate::data::{AnySamples, RowsInMemory};
 use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gram::{Similarity, Storage};
-use crate::kernel::Kernel;
-use crate::low_rank::{
-    Approximation, FeatureMap, GivenLandmarks, LandmarkFeatures, LowRank, Rank, SampledError, Stop,
-    k_means_centres, pivoted_cholesky_until,
-};
+use crate::gram::Similarity;
+use crate::low_rank::{Approximation, Rank, SampledError};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Plan, Route};
-use crate::random::{Purpose, Stream};
+use chooser::{Chooser, needs_rows};
 use std::sync::Arc;
 
-/// First number of landmarks or features that is tried when their number is to be found.
-const FIRST_TRY: usize = 64;
 /// Share of the allowed error that landmarks are chosen for on a sample: all rows are a little worse.
 const SAMPLE_SHARE: f64 = 0.9;
-
-/// Rows to be fitted: always as a source, and in memory when they are.
-pub(super) struct Rows<'a> {
-    pub(super) source: &'a mut dyn RowSource,
-    pub(super) memory: Option<&'a AnySamples>,
-}
-
-impl Rows<'_> {
-    /// The rows named, in ascending order, in the plan's precision.
-    fn gather(&mut self, rows: &[usize], plan: &Plan) -> Result<AnySamples> {
-        match self.memory {
-            Some(samples) => Ok(samples.gather(rows)),
-            None => {
-                let chosen: AnySamples = gather(self.source, rows, plan.chunk_rows)?.into();
-                Ok(if plan.precision == "f32" { chosen.to_single() } else { chosen })
-            }
-        }
-    }
-}
 
 /// Fits as planned. Rows in memory also get their scores.
 pub(super) fn fit(
@@ -52,7 +33,7 @@ pub(super) fn fit(
     engine: Arc<dyn Engine>,
 ) -> Result<FittedKernelPca> {
     let mut model = fit_rows(settings, rows, similarity, plan, engine)?;
-    if let Some(x) = rows.memory {
+    if let Some(x) = rows.samples() {
         let (scores, fit_rows) = of_rows_in_memory(&model, x, settings)?;
         (model.scores, model.fit_rows) = (Some(scores), fit_rows);
     }
@@ -99,12 +80,12 @@ fn fit_rows(
         _ => plan.rank,
     };
     let sample = chooser.sample(rows)?;
-    let mut before = 0;
+    let (pieces, mut before) = (rows.pieces(), 0);
     loop {
         let mut chosen = Err(Error::Cancelled);
-        engine.run(&mut || chosen = chooser.choose(&sample, rank));
+        engine.run(&mut || chosen = chooser.choose(pieces, &sample, rank));
         let (features, complete) = chosen?;
-        let sum = accumulate(&features, rows.source, plan.chunk_rows, (&*engine, &settings.watch))?;
+        let sum = rows.accumulate(&features, &plan, (&*engine, &settings.watch))?;
         let sampled = features.sampled_error(&sample, plan.seed)?;
         if let (Route::LowRank, Rank::UntilShare(share)) = (plan.route, low_rank.rank) {
             let reached = sampled.map_or(sum.partial.residual_trace() / sum.trace, |error| error.relative());
@@ -158,10 +139,10 @@ pub(super) fn choose_features(
     }
     let chooser = Chooser { settings, similarity, plan, engine, low_rank: &low_rank, ambition: SAMPLE_SHARE };
     let mut source = RowsInMemory::new(x.points());
-    let sample = chooser.sample(&mut Rows { source: &mut source, memory: Some(x) })?;
+    let sample = chooser.sample(&mut Rows::Memory(&mut source, x))?;
     let mut chosen = Err(Error::Cancelled);
     engine.run(&mut || {
-        chosen = chooser.choose(&sample, plan.rank).and_then(|(features, _)| {
+        chosen = chooser.choose(None, &sample, plan.rank).and_then(|(features, _)| {
             let error = features.sampled_error(&sample, plan.seed)?;
             Ok((features, error))
         });
@@ -178,11 +159,12 @@ fn fit_growing(
     novelty: f64,
 ) -> Result<FittedKernelPca> {
     let Similarity::Kernel(kernel) = similarity else { return Err(needs_rows("landmarks that grow")) };
+    let source = rows.source()?;
     let growth = (novelty, plan.rank);
-    let mut stream = KernelPcaStream::growing(settings, kernel.clone(), rows.source.n_cols(), growth)?;
-    rows.source.rewind()?;
-    let total = rows.source.n_rows()?;
-    while rows.source.next_rows(plan.chunk_rows, &mut |piece| {
+    let mut stream = KernelPcaStream::growing(settings, kernel.clone(), source.n_cols(), growth)?;
+    source.rewind()?;
+    let total = source.n_rows()?;
+    while source.next_rows(plan.chunk_rows, &mut |piece| {
         settings.watch.step("moments of features", stream.n_rows() as usize, total)?;
         stream.check_rows(piece)?;
         stream.add(piece)
@@ -207,198 +189,10 @@ fn out_of_rank(plan: &Plan, rank: usize, reached: f64, share: f64) -> Error {
     }
 }
 
-fn needs_rows(what: &str) -> Error {
-    Error::setting(
-        format!("{what} with a precomputed Gram matrix"),
-        "that needs the rows and a kernel",
-        "Use pivoted or uniform landmarks, or give the numbers of samples",
-    )
-}
-
-/// Chooses features as planned.
-struct Chooser<'a> {
-    settings: &'a KernelPca,
-    similarity: &'a Similarity,
-    plan: &'a Plan,
-    engine: &'a dyn Engine,
-    low_rank: &'a LowRank,
-    /// Share of the allowed error that pivots on the sample aim at.
-    ambition: f64,
-}
-
-impl Chooser<'_> {
-    fn first_rank(&self) -> usize {
-        match self.plan.approximation {
-            // Pivots are drawn one after the other: all that may be needed at once.
-            Some(Approximation::Pivoted) => self.plan.rank,
-            _ => FIRST_TRY.max(2 * self.plan.n_components).min(self.plan.rank),
-        }
-    }
-
-    /// Rows that landmarks are chosen from, by global row index; landmarks themselves when they are given.
-    fn sample(&self, rows: &mut Rows<'_>) -> Result<AnySamples> {
-        let n = self.plan.n_samples;
-        if let (Similarity::Kernel(_), Some(given)) = (self.similarity, &self.low_rank.given) {
-            return self.given(given, rows);
-        }
-        if let (Similarity::Precomputed, Some(x)) = (self.similarity, rows.memory) {
-            return Ok(x.clone());
-        }
-        if let (Some(x), true) = (rows.memory, self.plan.sample_rows >= n) {
-            return Ok(x.clone());
-        }
-        rows.gather(&self.sample_places(), self.plan)
-    }
-
-    fn sample_places(&self) -> Vec<usize> {
-        Stream::new(self.plan.seed, Purpose::SampleRows).rows(self.plan.n_samples, self.plan.sample_rows)
-    }
-
-    /// Features, and whether more of them would add nothing.
-    fn choose(&self, sample: &AnySamples, rank: usize) -> Result<(Features, bool)> {
-        let (d, seed) = (self.plan.n_features, self.plan.seed);
-        let kernel = match self.similarity {
-            Similarity::Kernel(kernel) => kernel,
-            Similarity::Precomputed => return self.columns(sample, rank),
-        };
-        let spec = || {
-            kernel.spec().ok_or_else(|| {
-                Error::kernel(
-                    format!("the kernel {kernel} is a function"),
-                    "explicit features need a kernel that is written down",
-                    "Use landmarks, or write the kernel as a formula",
-                )
-            })
-        };
-        let landmarks = |z: AnySamples| LandmarkFeatures::new(kernel.clone(), z, &self.settings.watch);
-        let features = match self.plan.approximation {
-            None => Features::Map(kernel.clone(), FeatureMap::exact(spec()?, d, rank).ok_or_else(no_map)?),
-            Some(Approximation::Fourier) => {
-                Features::Map(kernel.clone(), FeatureMap::fourier(spec()?, d, rank, seed)?)
-            }
-            Some(Approximation::TensorSketch) => {
-                Features::Map(kernel.clone(), FeatureMap::tensor_sketch(spec()?, d, rank, seed)?)
-            }
-            Some(Approximation::Pivoted) => return self.pivoted(kernel, sample, rank),
-            Some(Approximation::Uniform) => {
-                let chosen = shuffled(sample.n_rows(), rank, seed);
-                Features::Landmarks(landmarks(sample.gather(&chosen))?)
-            }
-            Some(Approximation::KMeans) => {
-                let centres = k_means_centres(sample.points(), rank, seed, &self.settings.watch)?;
-                Features::Landmarks(landmarks(self.in_precision(centres.into()))?)
-            }
-            Some(Approximation::Given | Approximation::Growing) => {
-                Features::Landmarks(landmarks(sample.clone())?)
-            }
-        };
-        let complete =
-            rank >= self.plan.n_samples && !self.plan.approximation.is_some_and(|a| a.is_random_features());
-        Ok((features, complete))
-    }
-
-    fn in_precision(&self, samples: AnySamples) -> AnySamples {
-        if self.plan.precision == "f32" { samples.to_single() } else { samples }
-    }
-
-    fn given(&self, landmarks: &GivenLandmarks, rows: &mut Rows<'_>) -> Result<AnySamples> {
-        match landmarks {
-            GivenLandmarks::Rows(z) => Ok(self.in_precision(z.clone())),
-            GivenLandmarks::Samples(chosen) => {
-                let mut chosen = chosen.clone();
-                chosen.sort_unstable();
-                chosen.dedup();
-                self.check_samples(&chosen)?;
-                rows.gather(&chosen, self.plan)
-            }
-        }
-    }
-
-    fn check_samples(&self, chosen: &[usize]) -> Result<()> {
-        match chosen.iter().find(|row| **row >= self.plan.n_samples) {
-            None => Ok(()),
-            Some(row) => Err(Error::setting(
-                format!("sample {row} as a landmark of {} samples", self.plan.n_samples),
-                "samples are counted from 0",
-                "Name samples that exist",
-            )),
-        }
-    }
-
-    /// Landmarks by pivoted Cholesky of the sample.
-    fn pivoted(&self, kernel: &Kernel, sample: &AnySamples, rank: usize) -> Result<(Features, bool)> {
-        let gram = self.engine.gram(self.similarity, sample, Storage::Tiled)?;
-        let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?;
-        let complete = factor.pivots.len() == sample.n_rows() && sample.n_rows() == self.plan.n_samples;
-        let landmarks = sample.gather(&factor.pivots);
-        let m = factor.pivots.len();
-        if m == 0 {
-            return Err(Error::data(
-                "samples whose kernel values k(x,x) are all zero",
-                "at least one must differ from zero in feature space",
-                "Check the data for rows of zeros, or choose another kernel",
-            ));
-        }
-        let root = Matrix::from_fn(m, m, |i, j| factor.factor[(factor.pivots[i], j)]);
-        let against = crate::low_rank::Against::Rows { kernel: kernel.clone(), landmarks };
-        Ok((Features::Landmarks(LandmarkFeatures::with_root(against, root)), complete))
-    }
-
-    fn stop(&self, rank: usize) -> Stop {
-        let share = match self.low_rank.rank {
-            Rank::UntilShare(share) => self.ambition * share,
-            Rank::Exactly(_) => 0.0,
-        };
-        Stop { rank, share }
-    }
-
-    /// Landmarks of a Gram matrix that was given.
-    fn columns(&self, gram_rows: &AnySamples, rank: usize) -> Result<(Features, bool)> {
-        let n = gram_rows.n_rows();
-        let gram = self.engine.gram(self.similarity, gram_rows, Storage::Tiled)?;
-        let chosen = match (self.plan.approximation, &self.low_rank.given) {
-            (Some(Approximation::Pivoted), _) => {
-                pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?.pivots
-            }
-            (Some(Approximation::Uniform), _) => {
-                let drawn = self.sample_places();
-                shuffled(drawn.len(), rank, self.plan.seed).into_iter().map(|at| drawn[at]).collect()
-            }
-            (Some(Approximation::Given), Some(GivenLandmarks::Samples(chosen))) => {
-                self.check_samples(chosen)?;
-                chosen.clone()
-            }
-            (Some(Approximation::Given), _) => return Err(needs_rows("landmarks given as rows")),
-            (Some(other), _) => return Err(needs_rows(&format!("the approximation {other}"))),
-            (None, _) => return Err(needs_rows("explicit features")),
-        };
-        let mut corner = Matrix::zeros(chosen.len(), chosen.len());
-        gram.corner(&chosen, corner.view_mut())?;
-        let map = LandmarkFeatures::of_columns(&chosen, &corner, n, &self.settings.watch)?;
-        Ok((Features::Landmarks(map), chosen.len() == n))
-    }
-}
-
-fn no_map() -> Error {
-    Error::setting("no landmarks or features", "some must be given or planned", "Choose an approximation")
-}
-
-/// `count` of 0..n in random order.
-fn shuffled(n: usize, count: usize, seed: u64) -> Vec<usize> {
-    let mut random = Stream::new(seed, Purpose::Landmarks);
-    let mut rows: Vec<usize> = (0..n).collect();
-    for at in 0..count.min(n) {
-        let other = at + random.below(n - at);
-        rows.swap(at, other);
-    }
-    rows.truncate(count);
-    rows
-}
-
 /// Features with the moments of all rows.
 pub(super) struct Finished<'a> {
     pub(super) features: &'a Features,
-    pub(super) sum: &'a Accumulated,
+    pub(super) sum: &'a FeatureSums,
     pub(super) sampled: Option<SampledError>,
     pub(super) warnings: Vec<String>,
 }
@@ -488,5 +282,5 @@ pub(super) fn fit_in_memory(
     engine: Arc<dyn Engine>,
 ) -> Result<FittedKernelPca> {
     let mut source = RowsInMemory::new(x.points());
-    fit(settings, &mut Rows { source: &mut source, memory: Some(x) }, similarity, plan, engine)
+    fit(settings, &mut Rows::Memory(&mut source, x), similarity, plan, engine)
 }

@@ -1,6 +1,7 @@
 //! Kernel PCA that chooses kernel, bandwidth or number of components by itself.
 
 use super::kernel_choice::{ChooseKernelPca, KernelChoice};
+use super::pieces::KernelPieces;
 use super::{FittedKernelPca, KernelPca, kernel_choice, schedule};
 use crate::data::{AnySamples, RowSource, gather};
 use crate::error::{Error, Result};
@@ -86,6 +87,18 @@ impl KernelPca {
         let places = Stream::new(self.seed, Purpose::ChoiceRows).rows(n, SOURCE_ROWS);
         let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
         self.chosen(&rows.into())
+    }
+
+    /// As [`KernelPca::chosen`], on rows drawn from pieces.
+    pub(super) fn chosen_of_pieces(
+        &self,
+        pieces: &dyn KernelPieces,
+    ) -> Result<Option<(KernelPca, KernelChoice)>> {
+        if !self.is_automatic() {
+            return Ok(None);
+        }
+        let places = Stream::new(self.seed, Purpose::ChoiceRows).rows(pieces.n_rows(), SOURCE_ROWS);
+        self.chosen(&pieces.gather(&places)?.into())
     }
 }
 

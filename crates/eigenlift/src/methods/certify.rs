@@ -11,6 +11,7 @@ use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};
 use crate::low_rank::Approximation;
 use crate::matrix::Matrix;
 use crate::model::{Lift, Route};
+use crate::operator::GramOperator;
 use crate::progress::Watch;
 
 /// How far scores may be from what the model says of its samples, relative to their size.
@@ -50,12 +51,21 @@ impl FittedKernelPca {
     pub fn certify_watched(&self, x: impl Into<AnySamples>, watch: &Watch) -> Result<FittedKernelPca> {
         let x = x.into();
         let vectors = self.vectors_over(&x, watch)?;
-        let similarity = self.similarity();
-        let gram = self.engine.gram(&similarity, &x, Storage::Tiled)?;
+        let gram = self.engine.gram(&self.similarity(), &x, Storage::Tiled)?;
+        self.certify_by(&*gram, vectors, watch)
+    }
+
+    /// Bounds from one pass over the matrix, for orthonormal vectors that span the scores.
+    pub(super) fn certify_by(
+        &self,
+        gram: &dyn GramOperator,
+        vectors: Matrix<f64>,
+        watch: &Watch,
+    ) -> Result<FittedKernelPca> {
         let mut product = Err(Error::Cancelled);
-        self.engine.run(&mut || product = dual::centred_product(&*gram, &vectors, watch));
+        self.engine.run(&mut || product = dual::centred_product(gram, &vectors, watch));
         let product = product?;
-        let known_valid = dual::known_valid(&similarity);
+        let known_valid = dual::known_valid(&self.similarity());
         let (n, k) = (vectors.n_rows(), vectors.n_cols());
         let values: Vec<f64> =
             (0..k).map(|j| (0..n).map(|i| vectors[(i, j)] * product.block[(i, j)]).sum()).collect();
@@ -100,7 +110,7 @@ impl FittedKernelPca {
     }
 
     /// How the model compares samples.
-    fn similarity(&self) -> Similarity {
+    pub(super) fn similarity(&self) -> Similarity {
         match &self.projection.lift {
             Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => Similarity::Kernel(kernel.clone()),
             Lift::Precomputed { .. } | Lift::Rows { .. } | Lift::Manifold(_) => Similarity::Precomputed,
@@ -110,15 +120,8 @@ impl FittedKernelPca {
     /// Orthonormal vectors over the samples `x` that span their scores, one after the other.
     fn vectors_over(&self, x: &AnySamples, watch: &Watch) -> Result<Matrix<f64>> {
         let n = x.n_rows();
-        if n != self.n_samples() || x.n_cols() != self.projection.lift.n_features() {
-            return Err(other_samples(format!(
-                "{n} rows of {} columns for a model of {} samples with {}",
-                x.n_cols(),
-                self.n_samples(),
-                self.projection.lift.n_features()
-            )));
-        }
-        let mut scores = match (&self.projection.lift, self.plan.route) {
+        self.check_shape_of_samples(n, x.n_cols())?;
+        let scores = match (&self.projection.lift, self.plan.route) {
             (Lift::Kernel { samples, .. }, Route::Dual) => {
                 let same = (0..n).all(|i| {
                     let (mut there, mut here) = (vec![0.0f64; x.n_cols()], vec![0.0f64; x.n_cols()]);
@@ -133,6 +136,20 @@ impl FittedKernelPca {
             }
             _ => self.projection.project(&*self.engine, x.points(), watch)?,
         };
+        self.orthonormal(scores)
+    }
+
+    /// Refuses rows that cannot be those of the fit.
+    pub(super) fn check_shape_of_samples(&self, n: usize, d: usize) -> Result<()> {
+        let (samples, columns) = (self.n_samples(), self.projection.lift.n_features());
+        if (n, d) == (samples, columns) {
+            return Ok(());
+        }
+        Err(other_samples(format!("{n} rows of {d} columns for a model of {samples} samples with {columns}")))
+    }
+
+    /// Orthonormal vectors that span the scores of the samples, which are checked.
+    pub(super) fn orthonormal(&self, mut scores: Matrix<f64>) -> Result<Matrix<f64>> {
         let means = column_means(scores.view());
         // Why: landmarks that grew were fewer when the first rows came, so scores are not what the moments were made of.
         if !self.has_grown() {

@@ -1,14 +1,16 @@
 //! A fitted kernel PCA.
 
+use super::dual::DualSolution;
 use super::kernel_choice::KernelChoice;
 use super::novelty::FitRows;
-use crate::data::AnyPoints;
+use crate::data::{AnyPoints, AnySamples};
 use crate::eigen::{Certificate, SolveStats};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::linalg::scale_columns;
+use crate::gram::Similarity;
+use crate::linalg::{column_means, scale_columns};
 use crate::matrix::Matrix;
-use crate::model::{FeatureMean, Plan, Projection, Route};
+use crate::model::{FeatureMean, Lift, Plan, Projection, Route};
 use crate::progress::Watch;
 use std::sync::Arc;
 
@@ -35,6 +37,49 @@ pub struct FittedKernelPca {
 }
 
 impl FittedKernelPca {
+    /// From eigenpairs of the centred Gram matrix of these samples.
+    pub(super) fn of_solution(
+        solution: DualSolution,
+        (similarity, x): (Similarity, AnySamples),
+        plan: Plan,
+        column_names: &[String],
+        engine: Arc<dyn Engine>,
+    ) -> Self {
+        let (n, k) = (x.n_rows(), solution.values.len());
+        let means = column_means(solution.vectors.view());
+        // Numerics: eigenvectors are orthogonal to the ones vector; what rounding left of it would meet the mean of the kernel,
+        // which can be far larger than a faint eigenvalue.
+        // A = U|λ|^(−1/2)·sign λ, so that K_c·A = U|λ|^(1/2): new rows are projected as training rows are, (K7), (K19).
+        let coefficients = Matrix::from_fn(n, k, |i, j| {
+            let value = solution.values[j];
+            (solution.vectors[(i, j)] - means[j]) * value.signum() / value.abs().sqrt()
+        });
+        let offset = (0..k)
+            .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
+            .collect();
+        let fit_rows = FitRows::of_samples(&similarity, &x, &solution.row_means);
+        let lift = match similarity {
+            Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
+            Similarity::Precomputed => Lift::Precomputed { n_samples: n },
+        };
+        let square = solution.row_means.iter().sum::<f64>() / n as f64;
+        Self {
+            mean: Some(FeatureMean { coefficients: None, square }),
+            projection: Projection { lift, coefficients, offset },
+            eigenvalues: solution.values,
+            centered_trace: solution.total,
+            certificate: solution.certificate,
+            stats: solution.stats,
+            plan,
+            warnings: solution.warnings,
+            column_names: column_names.to_vec(),
+            choice: None,
+            scores: None,
+            fit_rows,
+            engine,
+        }
+    }
+
     /// Components kept; may be fewer than asked for, see [`FittedKernelPca::warnings`].
     pub fn n_components(&self) -> usize {
         self.eigenvalues.len()

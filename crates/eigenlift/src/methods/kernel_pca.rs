@@ -3,7 +3,6 @@
 use super::FittedKernelPca;
 use super::approximate;
 use super::dual::{self, DualProblem, DualSolution};
-use super::novelty::FitRows;
 use super::schedule::{self, Accuracy, Request};
 use crate::data::{AnyPoints, AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
@@ -11,10 +10,9 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::{Kernel, KernelSpec, PairRows, rows_of_pairs};
-use crate::linalg::column_means;
 use crate::low_rank::{FeatureMap, LowRank, Rank};
 use crate::matrix::Matrix;
-use crate::model::{FeatureMean, Lift, Plan, Projection, Route, Solver};
+use crate::model::{Plan, Route, Solver};
 use crate::progress::Watch;
 use std::sync::Arc;
 
@@ -226,7 +224,7 @@ impl KernelPca {
         }
         let engine = self.running_engine()?;
         let (similarity, plan) = self.prepare_source(source, &*engine)?;
-        approximate::fit(self, &mut approximate::Rows { source, memory: None }, &similarity, plan, engine)
+        approximate::fit(self, &mut approximate::Rows::Source(source), &similarity, plan, engine)
     }
 
     /// What [`KernelPca::fit_source`] would do. The rows are read once or twice.
@@ -312,42 +310,7 @@ impl KernelPca {
         engine.run(&mut || {
             result = self.solve(&similarity, &x, &plan, &*engine, start);
         });
-        let solution = result?;
-        let k = solution.values.len();
-        let means = column_means(solution.vectors.view());
-        // Numerics: eigenvectors are orthogonal to the ones vector; what rounding left of it would meet the mean of the kernel,
-        // which can be far larger than a faint eigenvalue.
-        // A = U|λ|^(−1/2)·sign λ, so that K_c·A = U|λ|^(1/2): new rows are projected as training rows are, (K7), (K19).
-        let coefficients = Matrix::from_fn(x.n_rows(), k, |i, j| {
-            let value = solution.values[j];
-            (solution.vectors[(i, j)] - means[j]) * value.signum() / value.abs().sqrt()
-        });
-        let offset = (0..k)
-            .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
-            .collect();
-        let x_rows = x.n_rows();
-        let fit_rows = FitRows::of_samples(&similarity, &x, &solution.row_means);
-        let lift = match similarity {
-            Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
-            Similarity::Precomputed => Lift::Precomputed { n_samples: x.n_rows() },
-        };
-        let n = x_rows as f64;
-        let square = solution.row_means.iter().sum::<f64>() / n;
-        Ok(FittedKernelPca {
-            mean: Some(FeatureMean { coefficients: None, square }),
-            projection: Projection { lift, coefficients, offset },
-            eigenvalues: solution.values,
-            centered_trace: solution.total,
-            certificate: solution.certificate,
-            stats: solution.stats,
-            plan,
-            warnings: solution.warnings,
-            column_names: self.column_names.clone(),
-            choice: None,
-            scores: None,
-            fit_rows,
-            engine,
-        })
+        Ok(FittedKernelPca::of_solution(result?, (similarity, x), plan, &self.column_names, engine))
     }
 
     fn solve(
@@ -417,7 +380,7 @@ impl KernelPca {
         ))
     }
 
-    fn check_shape(&self, n: usize, d: usize) -> Result<()> {
+    pub(super) fn check_shape(&self, n: usize, d: usize) -> Result<()> {
         if n < 2 {
             return Err(Error::data(
                 format!("{n} sample(s)"),
@@ -472,6 +435,7 @@ impl KernelPca {
             n_features,
             precision,
             in_memory,
+            passes: false,
             accuracy: &self.accuracy,
             cheap: matches!(similarity, Similarity::Kernel(kernel) if kernel.by_products()),
             spec,

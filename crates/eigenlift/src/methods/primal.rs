@@ -1,5 +1,6 @@
 //! The primal recipe: moments of features, read a piece at a time, and their leading axes.
 
+use super::feature_sums::FeatureSums;
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::eigen::{
     Certificate, Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, Whole, rank_threshold,
@@ -11,7 +12,6 @@ use crate::linalg::{Onto, combine, inner};
 use crate::low_rank::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
-use crate::moments::Partial;
 use crate::operator::Explicit;
 use crate::progress::Watch;
 use rayon::prelude::*;
@@ -47,7 +47,7 @@ impl Features {
         }
     }
 
-    fn kernel(&self) -> Option<&Kernel> {
+    pub(super) fn kernel(&self) -> Option<&Kernel> {
         match self {
             Self::Landmarks(map) => match map.against() {
                 Against::Rows { kernel, .. } => Some(kernel),
@@ -86,7 +86,7 @@ impl Features {
 
     /// Landmarks whose moments may be taken of kernel values instead of features: when that saves work worth saving and
     /// rounding, which grows by ‖L⁻¹‖², stays far below the trace.
-    fn by_kernel_moments(&self, n: usize) -> Option<&LandmarkFeatures> {
+    pub(super) fn by_kernel_moments(&self, n: usize) -> Option<&LandmarkFeatures> {
         let Self::Landmarks(map) = self else { return None };
         let m = map.dimension();
         let worth = n.saturating_mul(m).saturating_mul(m) > WORTH_FLOPS;
@@ -96,7 +96,7 @@ impl Features {
 
     /// Bound on what rounding does to eigenvalues: that of sums over features, and that of kernel values on the way to
     /// features, with κ the mean of k(x,x): ‖δF‖ ≤ ‖L⁻¹‖·32u·κ√(nm).
-    fn rounding(&self, sum: &Accumulated, largest: f64) -> f64 {
+    fn rounding(&self, sum: &FeatureSums, largest: f64) -> f64 {
         let sums = 32.0 * f64::EPSILON * (sum.trace + sum.partial.trace());
         let Self::Landmarks(map) = self else { return sums };
         let (n, m) = (sum.partial.count() as f64, map.dimension() as f64);
@@ -211,53 +211,36 @@ fn check_finite(features: &Matrix<f64>, first_row: usize) -> Result<()> {
     })
 }
 
-/// The moments of all rows, and Σ k(x,x).
-#[derive(Clone, Debug)]
-pub(crate) struct Accumulated {
-    pub(crate) partial: Partial,
-    pub(crate) trace: f64,
-}
-
 /// Reads all rows once, from the first on.
 pub(crate) fn accumulate(
     features: &Features,
     source: &mut dyn RowSource,
     chunk_rows: usize,
     (engine, watch): (&dyn Engine, &Watch),
-) -> Result<Accumulated> {
+) -> Result<FeatureSums> {
     let total = source.n_rows()?;
     source.rewind()?;
-    let through = features.by_kernel_moments(total);
-    let mut sum = Accumulated { partial: Partial::empty(features.dimension()), trace: 0.0 };
+    let by_kernel = features.by_kernel_moments(total).is_some();
+    let mut sum = FeatureSums::empty(features.dimension());
     loop {
-        let at = sum.partial.count() as usize;
+        let at = sum.count() as usize;
         watch.step("moments of features", at, total)?;
         let more = source.next_rows(chunk_rows, &mut |rows| {
-            features.check_points(rows).map_err(|error| counted_from(error, at))?;
             let mut result = Ok(());
             engine.run(&mut || {
-                result = match through {
-                    Some(map) => {
-                        map.kernel_rows(rows, at, watch).map(|(values, trace)| (values, trace, trace))
-                    }
-                    None => features
-                        .rows(rows, at, watch)
-                        .map(|found| (found.features, found.residuals.iter().sum(), found.trace)),
-                }
-                .and_then(|(values, left, trace)| {
-                    sum.trace += trace;
-                    sum.partial.merge(&Partial::of_matrix(values, left))
-                });
+                result = features.sums_of(by_kernel, rows, at, watch).and_then(|part| sum.merge(&part));
             });
             result
         })?;
         if more {
             continue;
         }
-        if let Some(map) = through {
-            engine.run(&mut || sum.partial = map.moments_from_kernel(&sum.partial));
-        }
-        return Ok(sum);
+        let mut whole = None;
+        engine.run(&mut || {
+            let raw = std::mem::replace(&mut sum, FeatureSums::empty(0));
+            whole = Some(features.finish_sums(by_kernel, raw));
+        });
+        return whole.ok_or(Error::Cancelled);
     }
 }
 
@@ -354,7 +337,7 @@ pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Re
 /// Eigenvectors of the scatter matrix M₂, and the projection on them, (K34).
 ///
 /// Cost: 9m³ flops for few features, about 100·m²k for many.
-pub(crate) fn axes(features: &Features, sum: &Accumulated, k: usize, watch: &Watch) -> Result<Axes> {
+pub(crate) fn axes(features: &Features, sum: &FeatureSums, k: usize, watch: &Watch) -> Result<Axes> {
     let partial = &sum.partial;
     let m = partial.dimension();
     if partial.count() < 2 {

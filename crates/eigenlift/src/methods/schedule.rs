@@ -19,6 +19,8 @@ const KEPT_BYTES: u128 = 1 << 30;
 const KEPT_FEATURES: usize = 128;
 /// Most features that are written out instead of using the Gram matrix.
 const MOST_EXACT_FEATURES: usize = 4096;
+/// Most samples elsewhere that are compared pair by pair without being asked to: minutes of one processor.
+const MOST_PASSED_ROWS: usize = 50_000;
 /// Tolerances from this on can be met by iterating in single precision.
 const DRAFT_TOLERANCE: f64 = 1e-7;
 /// Largest sketch that a solver starts from.
@@ -46,6 +48,8 @@ pub(crate) struct Request<'a> {
     pub(crate) precision: &'static str,
     /// Whether the samples are in memory; otherwise they are read a piece at a time.
     pub(crate) in_memory: bool,
+    /// Whether samples that are not in memory can be compared with each other where they are.
+    pub(crate) passes: bool,
     pub(crate) accuracy: &'a Accuracy,
     /// Whether a kernel value costs no more than a few inner products.
     pub(crate) cheap: bool,
@@ -89,7 +93,12 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         }
     }
     let exact_only = matches!(request.accuracy, Accuracy::Exact);
-    if !request.in_memory {
+    let by_passes = request.passes
+        && (exact_only
+            || request.solver.is_some()
+            || request.repair != Indefinite::Clip
+            || request.n_samples <= MOST_PASSED_ROWS);
+    if !request.in_memory && !by_passes {
         return in_pieces(request, exact_only, engine);
     }
     match dual(request, engine) {
@@ -145,8 +154,15 @@ fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Re
             "Leave them out, or allow more memory",
         ));
     }
-    let why = "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks";
-    features::fallback(request, engine, why.into())
+    let why = if request.passes {
+        format!(
+            "{} samples are many for passes over all pairs: landmarks stand for them unless an exact fit is asked for",
+            request.n_samples
+        )
+    } else {
+        "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks".into()
+    };
+    features::fallback(request, engine, why)
 }
 
 /// How many features to write out, when that is the cheapest exact way.
@@ -331,6 +347,10 @@ fn choose_storage(
         _ if request.precomputed => {
             (Storage::Tiled, "the Gram matrix is given and used where it lies".to_string())
         }
+        _ if request.passes => (
+            Storage::Tiled,
+            "the samples lie elsewhere: the Gram matrix is computed there anew in each pass".to_string(),
+        ),
         Some(storage) => (storage, "whether to store the Gram matrix was asked for".to_string()),
         // Why: fetching a value from that much memory takes longer than computing it.
         None if fits && request.cheap && tiles > KEPT_BYTES && request.n_features <= KEPT_FEATURES => (

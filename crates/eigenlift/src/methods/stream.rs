@@ -1,7 +1,8 @@
 //! Kernel PCA of rows that come in pieces.
 
 use super::approximate::{Finished, finish};
-use super::primal::{Accumulated, Features};
+use super::feature_sums::FeatureSums;
+use super::primal::Features;
 use super::schedule::CHUNK_ROWS;
 use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnyPoints, AnySamples};
@@ -41,7 +42,7 @@ pub struct KernelPcaStream {
     engine: Arc<dyn Engine>,
     approximation: Approximation,
     features: Features,
-    sum: Accumulated,
+    sum: FeatureSums,
     growth: Option<Growth>,
 }
 
@@ -84,7 +85,7 @@ impl KernelPcaStream {
     ) -> Result<Self> {
         settings.check_numbers()?;
         settings.refuse_exact_settings()?;
-        let sum = Accumulated { partial: Partial::empty(features.dimension()), trace: 0.0 };
+        let sum = FeatureSums::empty(features.dimension());
         Ok(Self {
             settings: settings.clone(),
             engine: settings.running_engine()?,

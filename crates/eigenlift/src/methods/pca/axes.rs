@@ -5,7 +5,7 @@ mod directions;
 pub(crate) use directions::of_directions;
 
 use super::sums::{ColumnMoments, Weighted, scales};
-use crate::data::{CentredRows, RowSource};
+use crate::data::CentredRows;
 use crate::eigen::{
     Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, SolveOptions, SolveStats, Whole,
     fix_signs, rank_threshold,
@@ -17,7 +17,6 @@ use crate::methods::primal::leading_eigenpairs;
 use crate::moments::{Partial, Triangle};
 use crate::operator::LinearOperator;
 use crate::progress::Watch;
-use std::sync::{Mutex, PoisonError};
 
 const U: f64 = f64::EPSILON / 2.0;
 /// Passes over rows after which the iteration gives up.
@@ -363,7 +362,7 @@ pub(crate) trait Passes: Send + Sync {
 }
 
 /// Adds the product of some rows.
-fn add_rows(data: Weighted<'_>, centre: &[f64], block: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+pub(super) fn add_rows(data: Weighted<'_>, centre: &[f64], block: MatRef<'_, f64>, out: MatMut<'_, f64>) {
     let rows = CentredRows::new(data.rows, centre);
     let mut along = Matrix::zeros(data.n_rows(), block.n_cols());
     rows.times(block, along.view_mut());
@@ -388,41 +387,6 @@ impl Passes for Weighted<'_> {
     ) -> Result<()> {
         watch.check()?;
         add_rows(*self, centre, block, out);
-        Ok(())
-    }
-}
-
-/// Rows that are read anew in each pass.
-pub(crate) struct SourcePasses<'a> {
-    pub(crate) source: Mutex<&'a mut dyn RowSource>,
-    pub(crate) n_cols: usize,
-    pub(crate) chunk_rows: usize,
-    /// Whether the last column holds weights.
-    pub(crate) weighted: bool,
-}
-
-impl Passes for SourcePasses<'_> {
-    fn n_cols(&self) -> usize {
-        self.n_cols
-    }
-
-    fn add_product(
-        &self,
-        centre: &[f64],
-        block: MatRef<'_, f64>,
-        mut out: MatMut<'_, f64>,
-        watch: &Watch,
-    ) -> Result<()> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        source.rewind()?;
-        let mut go = |rows: crate::data::AnyPoints<'_>| {
-            watch.check()?;
-            super::solve::split_weights(rows, self.weighted, |data| {
-                add_rows(data, centre, block, out.reborrow());
-                Ok(())
-            })
-        };
-        while source.next_rows(self.chunk_rows, &mut go)? {}
         Ok(())
     }
 }

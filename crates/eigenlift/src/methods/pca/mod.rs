@@ -3,6 +3,7 @@
 mod axes;
 pub mod choose;
 mod fitted;
+mod pieces;
 mod plan;
 mod products;
 pub(super) mod saved;
@@ -13,6 +14,7 @@ mod sums;
 mod whitening;
 
 pub use fitted::{FittedPca, Loadings, Reconstruction};
+pub use pieces::{Pieces, centred_product};
 pub use plan::{PcaPlan, PcaRoute};
 pub use stream::{PcaStream, StreamState};
 pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
@@ -22,6 +24,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::progress::Watch;
 use choose::ChoiceOptions;
+use pieces::SourcePieces;
 use schedule::Request;
 use std::sync::Arc;
 use sums::Weighted;
@@ -238,9 +241,58 @@ impl Pca {
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedPca> {
         self.check(self.weights_last)?;
         let engine = self.running_engine()?;
-        let mut plan = schedule::plan(&self.source_request(source)?, &*engine)?;
+        let plan = schedule::plan(&self.source_request(source)?, &*engine)?;
+        let (n, chunk) = (plan.n_samples, plan.chunk_rows);
+        let pieces = SourcePieces::new(source, n, chunk, self.weights_last, self.watch.clone());
+        self.fit_planned(&pieces, plan, engine)
+    }
+
+    /// Fits rows that lie in pieces, such as those on the machines of a cluster: by sums over all rows where a matrix of all columns fits, else by
+    /// passes over them.
+    ///
+    /// # Errors
+    /// As [`Pca::fit`], and what the pieces fail with.
+    pub fn fit_pieces(&self, pieces: &dyn Pieces) -> Result<FittedPca> {
+        let engine = self.running_engine()?;
+        let plan = self.planned_pieces(pieces, &*engine)?;
+        self.fit_planned(pieces, plan, engine)
+    }
+
+    /// What [`Pca::fit_pieces`] would do.
+    ///
+    /// # Errors
+    /// As [`Pca::fit_pieces`], as far as they can be known in advance.
+    pub fn plan_pieces(&self, pieces: &dyn Pieces) -> Result<PcaPlan> {
+        self.planned_pieces(pieces, &*self.running_engine()?)
+    }
+
+    fn planned_pieces(&self, pieces: &dyn Pieces, engine: &dyn Engine) -> Result<PcaPlan> {
+        self.check(pieces.weighted())?;
+        let request = Request {
+            n_samples: pieces.n_rows(),
+            n_features: pieces.n_cols(),
+            precision: pieces.precision(),
+            in_memory: false,
+            elsewhere: true,
+            sparse: false,
+            weighted: pieces.weighted(),
+            bytes_allowed: 0,
+            route: self.route.map(|route| (route, schedule::asked_for(route))),
+            settings: self,
+        };
+        let mut plan = schedule::plan(&request, engine)?;
+        plan.reasons.push(pieces.place());
+        Ok(plan)
+    }
+
+    fn fit_planned(
+        &self,
+        pieces: &dyn Pieces,
+        mut plan: PcaPlan,
+        engine: Arc<dyn Engine>,
+    ) -> Result<FittedPca> {
         let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.solve_source(source, &mut plan));
+        engine.run(&mut || result = self.solve_pieces(pieces, &mut plan, &engine));
         let mut axes = result?;
         plan.n_samples = axes.count;
         let mut choice = None;
@@ -251,7 +303,7 @@ impl Pca {
                 (plan.bytes_allowed / 4 / (8 * plan.n_features.max(1) as u64)).clamp(64, SAMPLE_ROWS as u64);
             let wanted = crate::random::Stream::new(self.seed, crate::random::Purpose::SampleRows)
                 .rows(n, most as usize);
-            let rows = crate::data::gather(source, &wanted, plan.chunk_rows)?;
+            let rows = pieces.gather(&wanted)?;
             let mut found = Err(Error::Cancelled);
             engine.run(&mut || {
                 found = self.choose(&axes, Weighted { rows: (&rows).into(), weights: None });
@@ -308,6 +360,7 @@ impl Pca {
             n_features: data.n_cols(),
             precision: if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" },
             in_memory: true,
+            elsewhere: false,
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
             bytes_allowed: 0,
@@ -330,6 +383,7 @@ impl Pca {
             n_features: source.n_cols() - usize::from(weighted),
             precision: source.precision(),
             in_memory: false,
+            elsewhere: false,
             sparse: false,
             weighted,
             bytes_allowed: 0,

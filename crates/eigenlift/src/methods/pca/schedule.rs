@@ -13,6 +13,8 @@ const SMALL_FLOPS: f64 = 3e7;
 /// Up to so many columns the covariance is taken without further thought, and at most so many.
 const FEW_COLUMNS: usize = 2048;
 const MOST_COLUMNS: usize = 16_384;
+/// The same for rows that lie elsewhere, where every piece makes a matrix of its own that travels.
+const MOST_COLUMNS_ELSEWHERE: usize = 8000;
 /// Most rows whose products are stored.
 const MOST_ROWS: usize = 8192;
 /// The direct routes are taken up to this many times the cost of the iteration: they give the whole spectrum.
@@ -33,6 +35,8 @@ pub(super) struct Request<'a> {
     pub(super) n_features: usize,
     pub(super) precision: &'static str,
     pub(super) in_memory: bool,
+    /// Whether the rows lie in pieces on other machines.
+    pub(super) elsewhere: bool,
     pub(super) sparse: bool,
     pub(super) weighted: bool,
     /// Bytes that may be used.
@@ -106,13 +110,18 @@ impl Request<'_> {
     fn routes(&self) -> Vec<(PcaRoute, String)> {
         let (n, d) = (self.n_samples, self.n_features);
         let mut routes = Vec::new();
-        if self.flops(PcaRoute::Tsqr) <= SMALL_FLOPS && !self.sparse {
+        let narrow = !self.elsewhere || d <= MOST_COLUMNS_ELSEWHERE;
+        if self.flops(PcaRoute::Tsqr) <= SMALL_FLOPS && !self.sparse && narrow {
             let why = "the rows are few enough for the route that keeps faint components exact".to_string();
             routes.push((PcaRoute::Tsqr, why));
         }
         let direct = if n < d && self.in_memory { PcaRoute::Dual } else { PcaRoute::Covariance };
         let side = if direct == PcaRoute::Dual { n } else { d };
-        let most = if direct == PcaRoute::Dual { MOST_ROWS } else { MOST_COLUMNS };
+        let most = match direct {
+            PcaRoute::Dual => MOST_ROWS,
+            _ if self.elsewhere => MOST_COLUMNS_ELSEWHERE,
+            _ => MOST_COLUMNS,
+        };
         let whole = self.settings.n_components.is_none();
         let cheap = side <= FEW_COLUMNS || self.flops(direct) <= WORTH * self.flops(PcaRoute::Krylov);
         let direct_why = match direct {
@@ -153,6 +162,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         && (matches!(route, PcaRoute::Covariance | PcaRoute::Dual)
             || (route == PcaRoute::Krylov && request.flops(PcaRoute::Tsqr) <= SECOND_LOOK_FLOPS))
         && fits(PcaRoute::Tsqr)
+        && (!request.elsewhere || request.n_features <= MOST_COLUMNS_ELSEWHERE)
         && !(request.sparse && request.n_features > FEW_COLUMNS);
     Ok(PcaPlan {
         n_samples: request.n_samples,
@@ -279,7 +289,8 @@ fn too_wide(request: &Request<'_>) -> Error {
     Error::setting(
         format!("a number of components chosen by rules for {} × {}", request.n_samples, request.n_features),
         format!(
-            "the rules need all eigenvalues: at most {MOST_COLUMNS} columns or {MOST_ROWS} rows in memory"
+            "the rules need all eigenvalues: at most {} columns or {MOST_ROWS} rows in memory",
+            if request.elsewhere { MOST_COLUMNS_ELSEWHERE } else { MOST_COLUMNS }
         ),
         "Give a number of components",
     )

@@ -1,13 +1,15 @@
 //! From rows to axes, along the planned route.
 
-use super::axes::{self, Axes, Iteration, SourcePasses, Wanted};
+use super::axes::{self, Axes, Iteration, Passes, Wanted};
 use super::choose::{self, Choice, ChoiceOptions, Spectrum};
-use super::sums::{self, ColumnMoments, Weighted};
-use super::{Pca, PcaPlan, PcaRoute, products};
-use crate::data::{AnyPoints, Points, RowSource};
-use crate::error::{Error, Result};
-use crate::moments::{Directions, Partial, Triangle};
-use std::sync::Mutex;
+use super::sums::{self, Weighted};
+use super::{Pca, PcaPlan, PcaRoute, PcaStream, Pieces, products};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::matrix::{MatMut, MatRef};
+use crate::moments::Directions;
+use crate::progress::Watch;
+use std::sync::Arc;
 
 /// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
 const FAINT: f64 = 1e-8;
@@ -68,68 +70,29 @@ impl Pca {
         Ok(axes)
     }
 
-    pub(super) fn solve_source(&self, source: &mut dyn RowSource, plan: &mut PcaPlan) -> Result<Axes> {
-        let (d, wanted) = (plan.n_features, self.wanted_axes(plan));
-        if plan.route == PcaRoute::Krylov {
-            let mut columns = ColumnMoments::default();
-            self.each_piece(source, plan, |data| {
-                columns.merge(sums::column_moments(data)?);
-                Ok(())
-            })?;
-            let passes = SourcePasses {
-                n_cols: d,
-                chunk_rows: plan.chunk_rows,
-                weighted: self.weights_last,
-                source: Mutex::new(source),
-            };
-            let axes = axes::of_passes(&passes, columns, self.iteration(plan))?;
-            if !self.looks_again(&axes, plan) {
-                return Ok(axes);
-            }
-        }
-        if plan.route == PcaRoute::Directions {
-            let mut sum = Directions::empty(d, self.sketch_size(d));
-            self.each_piece(source, plan, |data| {
-                sums::add_to_directions(&mut sum, data, &self.watch.silent())
-            })?;
-            return axes::of_directions(&sum, wanted);
-        }
-        if plan.route == PcaRoute::Covariance {
-            let mut sum = Partial::empty(d);
-            self.each_piece(source, plan, |data| sum.merge(&sums::moments(data, &self.watch.silent())?))?;
-            let axes = axes::of_covariance(&sum, wanted, &self.watch)?;
-            if !self.looks_again(&axes, plan) {
-                return Ok(axes);
-            }
-        }
-        let mut sum = Triangle::empty(d);
-        self.each_piece(source, plan, |data| sum.merge(&sums::triangle(data, &self.watch.silent())?))?;
-        axes::of_triangle(&sum, wanted)
-    }
-
-    /// Reads all rows once.
-    fn each_piece(
+    /// Axes of rows in pieces: sums of all of them, or passes over them.
+    pub(super) fn solve_pieces(
         &self,
-        source: &mut dyn RowSource,
-        plan: &PcaPlan,
-        mut visit: impl FnMut(Weighted<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut at = 0;
-        source.rewind()?;
-        loop {
-            self.watch.step("moments of rows", at, plan.n_samples)?;
-            let more = source.next_rows(plan.chunk_rows, &mut |rows| {
-                let n = rows.n_rows();
-                split_weights(rows, self.weights_last, |data| {
-                    data.check().and_then(|()| visit(data)).map_err(|error| sums::counted_from(error, at))
-                })?;
-                at += n;
-                Ok(())
-            })?;
-            if !more {
-                return Ok(());
+        pieces: &dyn Pieces,
+        plan: &mut PcaPlan,
+        engine: &Arc<dyn Engine>,
+    ) -> Result<Axes> {
+        let (d, wanted) = (plan.n_features, self.wanted_axes(plan));
+        let sums = |route: PcaRoute| {
+            self.watch.check()?;
+            pieces.pca_sums(PcaStream::planned(self, d, route, engine.clone()))
+        };
+        let found = sums(plan.route)?;
+        let axes = match plan.route {
+            PcaRoute::Krylov => {
+                axes::of_passes(&PiecePasses(pieces), found.column_moments(), self.iteration(plan))?
             }
+            _ => found.axes(wanted, &self.watch)?,
+        };
+        if matches!(plan.route, PcaRoute::Tsqr | PcaRoute::Directions) || !self.looks_again(&axes, plan) {
+            return Ok(axes);
         }
+        sums(PcaRoute::Tsqr)?.axes(wanted, &self.watch)
     }
 
     /// Whether wanted components are so faint that squares, or sums over sparse rows, lose them.
@@ -176,33 +139,26 @@ impl Pca {
     }
 }
 
-/// Takes the last column of rows as their weights, if it holds them.
-pub(super) fn split_weights(
-    rows: AnyPoints<'_>,
-    weighted: bool,
-    visit: impl FnOnce(Weighted<'_>) -> Result<()>,
-) -> Result<()> {
-    if !weighted {
-        return visit(Weighted { rows, weights: None });
+/// Passes over rows that lie in pieces.
+struct PiecePasses<'a>(&'a dyn Pieces);
+
+impl Passes for PiecePasses<'_> {
+    fn n_cols(&self) -> usize {
+        self.0.n_cols()
     }
-    let d = rows.n_cols().saturating_sub(1);
-    let mut row = vec![0.0; d + 1];
-    let weights: Vec<f64> = (0..rows.n_rows())
-        .map(|i| {
-            rows.copy_row(i, &mut row);
-            row[d]
-        })
-        .collect();
-    let rows = match rows {
-        AnyPoints::F32(Points::Dense(x)) => AnyPoints::F32(Points::Dense(x.first_columns(d))),
-        AnyPoints::F64(Points::Dense(x)) => AnyPoints::F64(Points::Dense(x.first_columns(d))),
-        _ => {
-            return Err(Error::data(
-                "sparse rows with weights in their last column",
-                "weights of sparse rows are given beside them",
-                "Use fit_weighted",
-            ));
+
+    fn add_product(
+        &self,
+        centre: &[f64],
+        block: MatRef<'_, f64>,
+        mut out: MatMut<'_, f64>,
+        watch: &Watch,
+    ) -> Result<()> {
+        watch.check()?;
+        let product = self.0.centred_product(centre, block)?;
+        for i in 0..product.n_rows() {
+            out.row_mut(i).iter_mut().zip(product.row(i)).for_each(|(o, p)| *o += p);
         }
-    };
-    visit(Weighted { rows, weights: Some(&weights) })
+        Ok(())
+    }
 }

@@ -1,7 +1,8 @@
 //! Principal components of rows that come in pieces, brought by the caller.
 
-use super::sums::{self, Weighted};
-use super::{FittedPca, Pca, PcaRoute, axes, schedule};
+use super::axes::{self, Axes, Wanted};
+use super::sums::{self, ColumnMoments, Weighted};
+use super::{FittedPca, Pca, PcaRoute, schedule};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -16,6 +17,22 @@ enum Sums {
     Covariance(Partial),
     Triangle(Triangle),
     Directions(Directions),
+    /// Of columns alone, for the iteration.
+    Columns(ColumnMoments),
+}
+
+impl Sums {
+    /// No rows yet, for this route.
+    fn empty(route: PcaRoute, n_features: usize, settings: &Pca) -> Self {
+        match route {
+            PcaRoute::Tsqr => Self::Triangle(Triangle::empty(n_features)),
+            PcaRoute::Directions => {
+                Self::Directions(Directions::empty(n_features, settings.sketch_size(n_features)))
+            }
+            PcaRoute::Krylov => Self::Columns(ColumnMoments::empty(n_features)),
+            PcaRoute::Covariance | PcaRoute::Dual => Self::Covariance(Partial::empty(n_features)),
+        }
+    }
 }
 
 /// The sums of a stream as plain numbers, to be kept and taken up again.
@@ -29,9 +46,9 @@ pub struct StreamState {
     pub numbers: Vec<f64>,
     /// Mean of the rows.
     pub mean: Vec<f64>,
-    /// M₂, a triangle, or the rows of a sketch.
+    /// M₂, a triangle, or the rows of a sketch; no rows for the iteration.
     pub matrix: Matrix<f64>,
-    /// For a sketch, the spread of each column; else empty.
+    /// For a sketch and the iteration, the spread of each column; else empty.
     pub squares: Vec<f64>,
     /// Whether rows came with weights.
     pub weighted: bool,
@@ -96,19 +113,53 @@ impl PcaStream {
             sparse: false,
             weighted: false,
             bytes_allowed: 0,
+            elsewhere: false,
             route: None,
             settings: &settings,
         };
         let route = schedule::stream_route(&request, &*engine);
         schedule::plan(&schedule::Request { route: Some(route.clone()), ..request }, &*engine)?;
-        let sums = match route.0 {
-            PcaRoute::Tsqr => Sums::Triangle(Triangle::empty(n_features)),
-            PcaRoute::Directions => {
-                Sums::Directions(Directions::empty(n_features, settings.sketch_size(n_features)))
-            }
-            _ => Sums::Covariance(Partial::empty(n_features)),
-        };
+        let sums = Sums::empty(route.0, n_features, &settings);
         Ok(Self { settings, n_features, sums, engine, route, weighted: false, single: true })
+    }
+
+    /// Sums of no rows yet for a route that was planned, the iteration's among them.
+    pub(super) fn planned(
+        settings: &Pca,
+        n_features: usize,
+        route: PcaRoute,
+        engine: Arc<dyn Engine>,
+    ) -> Self {
+        let (sums, settings) = (Sums::empty(route, n_features, settings), settings.clone());
+        let route = (route, "as planned".into());
+        Self { settings, n_features, sums, engine, route, weighted: false, single: true }
+    }
+
+    /// Number of columns.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// The axes that the sums give.
+    pub(super) fn axes(&self, wanted: Wanted, watch: &Watch) -> Result<Axes> {
+        match &self.sums {
+            Sums::Covariance(sum) => axes::of_covariance(sum, wanted, watch),
+            Sums::Triangle(sum) => axes::of_triangle(sum, wanted),
+            Sums::Directions(sum) => axes::of_directions(sum, wanted),
+            Sums::Columns(_) => Err(columns_alone()),
+        }
+    }
+
+    /// Mean and spread of each column.
+    pub(super) fn column_moments(&self) -> ColumnMoments {
+        let (mean, squares) = self.columns();
+        let weight = match &self.sums {
+            Sums::Covariance(sum) => sum.weight(),
+            Sums::Triangle(sum) => sum.weight(),
+            Sums::Directions(sum) => sum.numbers().first().copied().unwrap_or(0.0),
+            Sums::Columns(sum) => sum.weight,
+        };
+        ColumnMoments { count: self.count() as usize, weight, mean: mean.to_vec(), squares }
     }
 
     /// Adds rows.
@@ -144,7 +195,7 @@ impl PcaStream {
         ))
     }
 
-    fn add(&mut self, data: Weighted<'_>) -> Result<()> {
+    pub(super) fn add(&mut self, data: Weighted<'_>) -> Result<()> {
         self.check_rows(data)?;
         let (mut result, watch) = (Ok(()), self.settings.watch.clone());
         let (engine, sums) = (self.engine.clone(), &mut self.sums);
@@ -157,6 +208,7 @@ impl PcaStream {
                     let mut next = sum.clone();
                     sums::add_to_directions(&mut next, data, &watch).map(|()| *sum = next)
                 }
+                Sums::Columns(sum) => sums::column_moments(data).map(|part| sum.merge(part)),
             };
         });
         result?;
@@ -176,6 +228,7 @@ impl PcaStream {
             (Sums::Covariance(sum), Sums::Covariance(part)) => engine.run(&mut || result = sum.merge(part)),
             (Sums::Triangle(sum), Sums::Triangle(part)) => engine.run(&mut || result = sum.merge(part)),
             (Sums::Directions(sum), Sums::Directions(part)) => engine.run(&mut || result = sum.merge(part)),
+            (Sums::Columns(sum), Sums::Columns(part)) => result = sum.merge_checked(part),
             _ => {
                 return Err(Error::setting(
                     "parts of two routes",
@@ -217,6 +270,7 @@ impl PcaStream {
             Sums::Covariance(sum) => sum.count(),
             Sums::Triangle(sum) => sum.count(),
             Sums::Directions(sum) => sum.count(),
+            Sums::Columns(sum) => sum.count as u64,
         }
     }
 
@@ -231,15 +285,18 @@ impl PcaStream {
                 (sum.mean(), norms.iter().map(|norm| norm * norm).collect())
             }
             Sums::Directions(sum) => (sum.mean(), sum.squares().to_vec()),
+            Sums::Columns(sum) => (&sum.mean, sum.squares.clone()),
         }
     }
 
     /// The sums so far.
     pub fn state(&self) -> StreamState {
+        let none = Matrix::zeros(0, self.n_features);
         let (numbers, mean, matrix, squares) = match &self.sums {
             Sums::Covariance(sum) => (vec![sum.weight()], sum.mean(), sum.scatter(), &[][..]),
             Sums::Triangle(sum) => (vec![sum.weight()], sum.mean(), sum.r(), &[][..]),
             Sums::Directions(sum) => (sum.numbers(), sum.mean(), sum.rows(), sum.squares()),
+            Sums::Columns(sum) => (vec![sum.weight], &sum.mean[..], &none, &sum.squares[..]),
         };
         StreamState {
             route: self.route.0,
@@ -260,9 +317,10 @@ impl PcaStream {
     pub fn resume(&mut self, state: StreamState) -> Result<()> {
         let (d, rows) = (self.n_features, state.matrix.n_rows());
         let is_sketch = state.route == PcaRoute::Directions;
+        let with_squares = is_sketch || state.route == PcaRoute::Krylov;
         let fits = state.mean.len() == d
             && state.matrix.n_cols() == d
-            && state.squares.len() == if is_sketch { d } else { 0 }
+            && state.squares.len() == if with_squares { d } else { 0 }
             && state.numbers.len() == if is_sketch { 4 } else { 1 }
             && (state.route != PcaRoute::Covariance || rows == d);
         let StreamState { route, count, numbers, mean, matrix, squares, weighted, single } = state;
@@ -281,7 +339,10 @@ impl PcaStream {
             PcaRoute::Directions => {
                 Sums::Directions(Directions::from_parts((count, &numbers), mean, matrix, squares))
             }
-            PcaRoute::Dual | PcaRoute::Krylov => {
+            PcaRoute::Krylov => {
+                Sums::Columns(ColumnMoments { count: count as usize, weight: numbers[0], mean, squares })
+            }
+            PcaRoute::Dual => {
                 return Err(Error::setting(
                     format!("sums by the {route} route"),
                     "a stream goes by covariance, tsqr or directions",
@@ -307,12 +368,20 @@ impl PcaStream {
         self.engine = engine;
     }
 
+    /// Obeys `watch` from now on.
+    pub(super) fn watched_by(&mut self, watch: Watch) {
+        self.settings.watch = watch;
+    }
+
     /// The model of all rows so far; more can be added afterwards.
     ///
     /// # Errors
     /// As [`Pca::fit`].
     pub fn finish(&self) -> Result<FittedPca> {
         let settings = &self.settings;
+        if let Sums::Columns(_) = self.sums {
+            return Err(columns_alone());
+        }
         let request = schedule::Request {
             n_samples: self.count() as usize,
             n_features: self.n_features,
@@ -321,6 +390,7 @@ impl PcaStream {
             sparse: false,
             weighted: self.weighted,
             bytes_allowed: 0,
+            elsewhere: false,
             route: Some(self.route.clone()),
             settings,
         };
@@ -328,13 +398,7 @@ impl PcaStream {
         plan.reasons.push("rows came in pieces".into());
         let wanted = settings.wanted_axes(&plan);
         let mut result = Err(Error::Cancelled);
-        self.engine.run(&mut || {
-            result = match &self.sums {
-                Sums::Covariance(sum) => axes::of_covariance(sum, wanted, &settings.watch),
-                Sums::Triangle(sum) => axes::of_triangle(sum, wanted),
-                Sums::Directions(sum) => axes::of_directions(sum, wanted),
-            };
-        });
+        self.engine.run(&mut || result = self.axes(wanted, &settings.watch));
         let axes = result?;
         let most = wanted.k.min((self.count() as usize).saturating_sub(1));
         let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, most);
@@ -348,4 +412,12 @@ impl PcaStream {
         }
         Ok(model)
     }
+}
+
+fn columns_alone() -> Error {
+    Error::setting(
+        "sums of columns alone",
+        "axes need passes over the rows as well",
+        "Fit the rows as a whole, or use covariance, tsqr or directions",
+    )
 }

@@ -301,6 +301,24 @@ pub(crate) struct ColumnMoments {
 }
 
 impl ColumnMoments {
+    /// Of no rows.
+    pub(crate) fn empty(d: usize) -> Self {
+        Self { count: 0, weight: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] }
+    }
+
+    /// Adds the rows of `other`, which may be of other columns.
+    pub(crate) fn merge_checked(&mut self, other: &ColumnMoments) -> Result<()> {
+        if self.mean.len() != other.mean.len() {
+            return Err(Error::setting(
+                format!("partial results of {} and {} columns", self.mean.len(), other.mean.len()),
+                "they must be of the same columns",
+                "Fit both parts on the same columns",
+            ));
+        }
+        self.merge(other.clone());
+        Ok(())
+    }
+
     /// Adds the rows of `other`, (P9).
     pub(crate) fn merge(&mut self, other: ColumnMoments) {
         if self.count == 0 {
@@ -346,7 +364,7 @@ fn columns_of(data: Weighted<'_>) -> ColumnMoments {
             ColumnMoments { count: rows.n_rows(), weight, mean, squares }
         })
         .collect();
-    let mut sum = ColumnMoments { count: 0, weight: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] };
+    let mut sum = ColumnMoments::empty(d);
     parts.into_iter().for_each(|part| sum.merge(part));
     sum
 }

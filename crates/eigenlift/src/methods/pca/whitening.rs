@@ -5,7 +5,7 @@ mod cholesky;
 pub(super) use cholesky::Triangular;
 
 use super::fitted::check_scores;
-use super::{FittedPca, Pca, PcaPlan, PcaRoute};
+use super::{FittedPca, Pca, PcaPlan, PcaRoute, Pieces};
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -216,6 +216,15 @@ impl Whitening {
     /// As [`Whitening::fit`], and what the source fails with.
     pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
         let pca = self.settings(self.data_columns(source))?.fit_source(source)?;
+        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
+    }
+
+    /// As [`Whitening::fit`], for rows that lie in pieces.
+    ///
+    /// # Errors
+    /// As [`Whitening::fit`], and what the pieces fail with.
+    pub fn fit_pieces(&self, pieces: &dyn Pieces) -> Result<FittedWhitening> {
+        let pca = self.settings(pieces.n_cols())?.fit_pieces(pieces)?;
         FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
     }
 }

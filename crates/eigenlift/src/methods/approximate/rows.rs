@@ -1,0 +1,72 @@
+//! Rows that a fit through features goes over, wherever they are.
+
+use crate::data::{AnySamples, RowSource, RowsInMemory, gather};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::methods::feature_sums::{FeatureSums, RowFeatures};
+use crate::methods::pieces::KernelPieces;
+use crate::methods::primal::{Features, accumulate};
+use crate::model::Plan;
+use crate::progress::Watch;
+
+/// Rows to be fitted.
+pub(in crate::methods) enum Rows<'a> {
+    /// In memory, and as a source.
+    Memory(&'a mut RowsInMemory<'a>, &'a AnySamples),
+    /// Read a piece at a time.
+    Source(&'a mut dyn RowSource),
+    /// In pieces that others hold.
+    Elsewhere(&'a dyn KernelPieces),
+}
+
+impl<'a> Rows<'a> {
+    /// Those who hold the rows, if they lie elsewhere.
+    pub(super) fn pieces(&self) -> Option<&'a dyn KernelPieces> {
+        if let Self::Elsewhere(pieces) = self { Some(*pieces) } else { None }
+    }
+
+    /// The rows themselves, if they are in memory.
+    pub(super) fn samples(&self) -> Option<&AnySamples> {
+        if let Self::Memory(_, samples) = self { Some(samples) } else { None }
+    }
+
+    /// The rows one after the other.
+    pub(super) fn source(&mut self) -> Result<&mut dyn RowSource> {
+        match self {
+            Self::Memory(source, _) => Ok(&mut **source),
+            Self::Source(source) => Ok(&mut **source),
+            Self::Elsewhere(_) => Err(Error::setting(
+                "landmarks that grow, for rows that lie elsewhere",
+                "they grow while rows come one after another",
+                "Use pivoted landmarks",
+            )),
+        }
+    }
+
+    /// The rows named, in ascending order, in the plan's precision.
+    pub(super) fn gather(&mut self, rows: &[usize], plan: &Plan) -> Result<AnySamples> {
+        let chosen: AnySamples = match self {
+            Self::Memory(_, samples) => return Ok(samples.gather(rows)),
+            Self::Source(source) => gather(*source, rows, plan.chunk_rows)?.into(),
+            Self::Elsewhere(pieces) => pieces.gather(rows)?.into(),
+        };
+        Ok(if plan.precision == "f32" { chosen.to_single() } else { chosen })
+    }
+
+    /// Moments of features of all rows.
+    pub(super) fn accumulate(
+        &mut self,
+        features: &Features,
+        plan: &Plan,
+        (engine, watch): (&dyn Engine, &Watch),
+    ) -> Result<FeatureSums> {
+        let Self::Elsewhere(pieces) = self else {
+            return accumulate(features, self.source()?, plan.chunk_rows, (engine, watch));
+        };
+        watch.check()?;
+        let sent = RowFeatures::new(features.clone(), pieces.n_rows()).seeded(plan.seed);
+        let (mut sum, mut whole) = (Some(pieces.feature_sums(&sent)?), None);
+        engine.run(&mut || whole = sum.take().map(|sum| sent.finish(sum)));
+        whole.ok_or(Error::Cancelled)
+    }
+}
