@@ -6,10 +6,30 @@ a second, and call `progress(stage, done, total)` a few times a second when it i
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypedDict, final
+from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._settings import (
+    ChoiceSettings,
+    DiffusionSettings,
+    InformationSettings,
+    IsomapSettings,
+    KernelCcaSettings,
+    KernelDiscriminantSettings,
+    KernelKMeansSettings,
+    KernelPcaSettings,
+    LaplacianSettings,
+    LleSettings,
+    ManifoldCommon,
+    MdsSettings,
+    PcaSettings,
+    PreimageSettings,
+    SearchSettings,
+    SelectionSettings,
+    StudySettings,
+)
 
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
@@ -34,157 +54,6 @@ class NotConvergedError(RuntimeError):
 
 class MemoryLimitError(MemoryError):
     """The work does not fit into the memory allowed."""
-
-class KernelPcaSettings(TypedDict):
-    n_components: int | None  # None: chosen by cross-validation
-    kernel: str  # as on the command line, or "precomputed"
-    tolerance: float
-    seed: int
-    repair: str  # clip, flip, refuse
-    solver: str | None  # dense, davidson
-    memory: int | None  # bytes
-    exact: bool  # refuse low rank
-    approximation: str | None  # pivoted, uniform, kmeans, growing, fourier, tensorsketch
-    rank: int | None  # landmarks or features
-    error: float | None  # instead of rank: until this share of the trace is left
-    novelty: float | None  # with growing
-    column_names: list[str]
-
-class PreimageSettings(TypedDict):
-    method: str  # auto, fixed-point, distance, ridge, gradient
-    penalty: float
-    seed: int
-    single: bool  # rows in float32
-
-class ChoiceSettings(TypedDict):
-    kernels: list[str]  # the word auto alone for the usual ones
-    n_components: int | None
-    most_components: int | None
-    mask: str  # entries, blocks, image
-    mask_shape: list[int]  # length of a block, or height and width of an image
-    scorer: str
-    seed: int
-    max_rows: int | None
-
-class StudySettings(TypedDict):
-    kernel: str
-    max_rows: int | None
-    seed: int
-
-class PcaSettings(TypedDict):
-    n_components: int | None  # None: the rules choose
-    standardize: bool
-    route: str | None  # covariance, dual, tsqr, krylov, directions
-    tolerance: float
-    seed: int
-    memory: int | None
-    sketch_rows: int | None
-    column_names: list[str]
-
-class ManifoldCommon(TypedDict):
-    n_components: int
-    given: str  # rows, distances, neighbors or affinities; neighbors are the parts of a CSR matrix
-    metric: str  # euclidean, manhattan, cosine, correlation
-    n_neighbors: int | None
-    radius: float | None
-    search: str  # auto, brute, tree, approximate
-    tolerance: float
-    seed: int
-    memory: int | None
-    column_names: list[str]
-
-class IsomapSettings(TypedDict):
-    common: ManifoldCommon
-    exact: bool
-    landmarks: int | None
-    disconnected: str  # bridge, separate, largest, error
-    cut_suspects: bool
-    cut_edges: list[tuple[int, int]]  # from 0
-
-class MdsSettings(TypedDict):
-    common: ManifoldCommon
-    landmarks: int | None
-
-class LaplacianSettings(TypedDict):
-    common: ManifoldCommon
-    heat: float | None  # exp(−heat·d²) between neighbours
-    kernel: str | None  # between all rows, instead of neighbours
-
-class DiffusionSettings(TypedDict):
-    common: ManifoldCommon
-    kernel: str
-    alpha: float
-    time: float
-
-class LleSettings(TypedDict):
-    common: ManifoldCommon
-    variant: str  # standard, modified, hessian, ltsa
-    ridge: float
-    hessian_zero: float
-    modified_zero: float
-
-class FactoringSettings(TypedDict):
-    kernels: list[str]  # one for each table
-    seed: int
-    memory: int | None
-    exact: bool  # every row a landmark
-    approximation: str | None  # pivoted, uniform, kmeans, fourier, tensorsketch
-    rank: int | None
-    error: float | None  # instead of rank
-
-class KernelCcaSettings(TypedDict):
-    n_components: int
-    factoring: FactoringSettings
-    regularization: float | None  # None: chosen on held-out rows
-    folds: int
-    n_permutations: int
-    column_names: list[list[str]]
-
-class KernelDiscriminantSettings(TypedDict):
-    n_components: int | None
-    factoring: FactoringSettings
-    regularization: float | None
-    folds: int
-    column_names: list[str]
-    class_names: list[str]
-
-class KernelKMeansSettings(TypedDict):
-    n_clusters: int
-    n_init: int
-    max_iter: int
-    spectral: int | None  # kernel principal components
-    factoring: FactoringSettings
-    column_names: list[str]
-
-class InformationSettings(TypedDict):
-    n_neighbors: int
-    corrected: bool
-    discrete: list[bool] | None  # None: by the look of the columns
-    permutations: int
-    seed: int
-    column_names: list[str]
-
-class SelectionSettings(TypedDict):
-    method: str  # mi, mrmr, jmi, f, chi2, hsic, forward, backward, floating
-    n_features: int | None  # None: the fewest within one standard error of the best, or the best
-    best: bool
-    scorer: tuple[str, float] | None  # knn, lda, ridge, logistic, and its number
-    measure: str | None  # accuracy, balanced_accuracy, r2, neg_mean_squared_error
-    n_folds: int | None  # drawn here; None where folds are given
-    nested: int | None
-    standardize: bool
-    kernel: str | None
-    tol: float | None
-    patience: int | None
-    information: InformationSettings
-
-class SearchSettings(TypedDict):
-    method: str  # forward, backward, floating
-    n_features: int
-    to: int  # features at the end
-    tol: float | None
-    patience: int | None
-    fingerprint: str  # of data and settings, for the file
 
 @final
 class Model:
@@ -296,8 +165,58 @@ class PcaStream:
     def count(self) -> int: ...
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean of each column, and the sum of its squared distances from it."""
-    def add(self, x: Rows, threads: int, progress: Progress = None) -> None: ...
+    def add(self, x: Rows, threads: int, progress: Progress = None, weights: Numbers = None) -> None: ...
+    def merge(self, other: PcaStream) -> None: ...
     def finish(self, n_components: int, threads: int) -> Model: ...
+
+@final
+class Features:
+    """Features that rows are summed by, sent to where the rows are; pickles as NumPy arrays."""
+
+    @staticmethod
+    def from_parts(parts: dict[str, Any]) -> Features: ...
+    @property
+    def dimension(self) -> int: ...
+    def sums(self, x: Rows, first_row: int, threads: int) -> FeatureSums:
+        """Moments of the features of rows, the first of which is row `first_row` of all."""
+    def left_out(self, x: Rows, threads: int) -> NDArray[np.float64]:
+        """k(x, x) - |f(x)|^2 of each row."""
+
+@final
+class FeatureSums:
+    """Moments of features of some rows; pickles as NumPy arrays, the upper triangle of the scatter."""
+
+    @staticmethod
+    def from_parts(
+        count: int, mean: NDArray[np.float64], triangle: NDArray[np.float64], traces: tuple[float, float]
+    ) -> FeatureSums: ...
+    @property
+    def count(self) -> int: ...
+    def merge(self, other: FeatureSums) -> None: ...
+
+class Pieces(Protocol):
+    """Rows that lie elsewhere: what the compiled part asks of `eigenlift._cluster._pieces.Pieces`, from a thread of its own."""
+
+    n_rows: int
+    n_cols: int
+    precision: str  # f32, f64
+    weighted: bool
+    place: str
+    def gather(self, indices: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def pca_sums(self, empty: PcaStream) -> PcaStream: ...
+    def product(self, center: NDArray[np.float64], block: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def feature_sums(self, features: Features) -> FeatureSums: ...
+    def begin_rounds(self, sample: NDArray[np.int64] | None) -> None: ...
+    def left_out(self, features: Features, spent: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def locate(
+        self, blocks: NDArray[np.int64], targets: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+    def kernel_product(
+        self, kernel: str, block: NDArray[np.float64], single: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]: ...
+    def kernel_columns(self, kernel: str, rows: NDArray[np.float64], single: bool) -> NDArray[np.float64]: ...
+    def kernel_diagonal(self, kernel: str, single: bool) -> NDArray[np.float64]: ...
+    def project(self, model: Model) -> NDArray[np.float64]: ...
 
 def load(path: str) -> Model: ...
 def fit_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
@@ -496,3 +415,32 @@ def scree_svg(
     title: str,
 ) -> str:
     """The spectrum as SVG."""
+
+def centred_product(
+    x: Rows, weights: Numbers, center: NDArray[np.float64], block: NDArray[np.float64], threads: int
+) -> NDArray[np.float64]:
+    """The sum of w(x - c)(x - c)^T·block over rows."""
+
+def kernel_pair(
+    kernel: str, x: Rows, y: Rows | None, vx: NDArray[np.float64], vy: Numbers, threads: int
+) -> tuple[NDArray[np.float64], Numbers, NDArray[np.float64], Numbers, float]:
+    """K(x, y)·vy, K(x, y)^T·vx, sums of rows and of columns, and of squares; without y the rows with themselves."""
+
+def fit_pca_pieces(pieces: Pieces, settings: PcaSettings, threads: int, progress: Progress = None) -> Model: ...
+def plan_pca_pieces(pieces: Pieces, settings: PcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_whitening_pieces(
+    pieces: Pieces, method: str, ridge: float, settings: PcaSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def fit_kernel_pca_pieces(
+    pieces: Pieces, settings: KernelPcaSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def plan_kernel_pca_pieces(pieces: Pieces, settings: KernelPcaSettings, threads: int) -> tuple[str, str]: ...
+def certify_kernel_pca_pieces(model: Model, pieces: Pieces, threads: int, progress: Progress = None) -> Model: ...
+def refine_kernel_pca_pieces(
+    model: Model, pieces: Pieces, settings: KernelPcaSettings, threads: int, progress: Progress = None
+) -> Model: ...
+def pivots_pieces(
+    kernel: str, pieces: Pieces, n: int, seed: int, threads: int, progress: Progress = None
+) -> NDArray[np.int64]: ...
+def stop_when(check: Callable[[], object] | None) -> Callable[[], object] | None:
+    """Has long calls of this thread end when `check()` raises; None for no longer. Gives what was asked before."""

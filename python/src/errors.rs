@@ -33,6 +33,11 @@ create_exception!(
 pub(crate) fn to_python(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
+        // What a callback raised comes out as it was.
+        Error::Source(inner) => match inner.downcast::<PyErr>() {
+            Ok(raised) => *raised,
+            Err(_) => EigenliftError::new_err(message),
+        },
         Error::NoVariance { .. } => NoVarianceError::new_err(message),
         Error::Model { .. } => ModelFileError::new_err(message),
         Error::Memory { .. } => MemoryLimitError::new_err(message),

@@ -120,7 +120,7 @@ impl PcaSettings {
     }
 
     /// These settings on top of others; the number of components is left as it is.
-    fn onto(self, start: Pca) -> PyResult<Pca> {
+    pub(crate) fn onto(self, start: Pca) -> PyResult<Pca> {
         let mut settings = start.tolerance(self.tolerance).seed(self.seed).column_names(self.column_names);
         if self.standardize {
             settings = settings.standardize();
@@ -169,7 +169,7 @@ pub(crate) fn plan_kernel_pca(
 }
 
 /// The library's settings run on `engine` under `watch`.
-fn running(settings: Pca, engine: &Arc<dyn Engine>, watch: &Watch) -> Pca {
+pub(crate) fn running(settings: Pca, engine: &Arc<dyn Engine>, watch: &Watch) -> Pca {
     settings.engine(engine.clone()).watch(watch.clone())
 }
 

@@ -10,6 +10,7 @@ mod manifold;
 mod model;
 mod novelty;
 mod pictures;
+mod pieces;
 mod pools;
 mod preimage;
 mod quality;
@@ -18,6 +19,7 @@ mod selection;
 mod spectral;
 mod stream;
 mod study;
+mod sums;
 mod work;
 
 /// The module `eigenlift._native`.
@@ -54,6 +56,11 @@ mod _native {
     #[pymodule_export]
     use super::pictures::{report_html, scree_svg};
     #[pymodule_export]
+    use super::pieces::{
+        certify_kernel_pca_pieces, fit_kernel_pca_pieces, fit_pca_pieces, fit_whitening_pieces,
+        pivots_pieces, plan_kernel_pca_pieces, plan_pca_pieces, refine_kernel_pca_pieces,
+    };
+    #[pymodule_export]
     use super::preimage::{denoise_kernel_pca, invert_kernel_pca};
     #[pymodule_export]
     use super::quality::{examine_isomap, neighborhoods};
@@ -65,4 +72,8 @@ mod _native {
     use super::stream::PcaStream;
     #[pymodule_export]
     use super::study::{align_kernel_pca, kernel_parallel_analysis, kernel_sensitivity, kernel_stability};
+    #[pymodule_export]
+    use super::sums::{FeatureSums, Features, centred_product, kernel_pair};
+    #[pymodule_export]
+    use super::work::stop_when;
 }

@@ -58,7 +58,7 @@ impl Model {
         self.model.clone()
     }
 
-    fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
+    pub(crate) fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
         match &*self.model {
             AnyModel::KernelPca(model) => Ok(model),
             _ => Err(PyAttributeError::new_err("only kernel PCA has that")),

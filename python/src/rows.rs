@@ -156,7 +156,11 @@ pub(crate) fn lent<T: Element + Real>(array: &PyReadonlyArray2<'_, T>) -> PyResu
 /// A matrix from an array of two dimensions, copied.
 pub(crate) fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
     let (n, d) = (array.shape()[0], array.shape()[1]);
-    Matrix::from_vec(array.as_array().iter().copied().collect(), n, d).map_err(to_python)
+    let numbers = match array.as_slice() {
+        Ok(numbers) if array.is_c_contiguous() => numbers.to_vec(),
+        _ => array.as_array().iter().copied().collect(),
+    };
+    Matrix::from_vec(numbers, n, d).map_err(to_python)
 }
 
 /// A result on its way to Python, in the precision that is wanted.

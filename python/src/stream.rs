@@ -35,6 +35,28 @@ struct Kept<'py> {
     single: bool,
 }
 
+impl PcaStream {
+    /// Sums that are on their way to where rows are. The settings are those that a pickle needs to make them anew.
+    pub(crate) fn sent(py: Python<'_>, sums: Sums) -> PyResult<Self> {
+        let settings = PyDict::new(py);
+        settings.set_item("n_components", 1)?;
+        settings.set_item("standardize", false)?;
+        settings.set_item("route", py.None())?;
+        settings.set_item("tolerance", 1e-6)?;
+        settings.set_item("seed", 0)?;
+        settings.set_item("memory", u64::MAX)?;
+        settings.set_item("sketch_rows", py.None())?;
+        settings.set_item("column_names", Vec::<String>::new())?;
+        let n_features = sums.n_features();
+        Ok(Self { sums: Arc::new(Mutex::new(sums)), n_features, settings: settings.unbind() })
+    }
+
+    /// A copy of the sums.
+    pub(crate) fn sums(&self) -> Sums {
+        lock(&self.sums).clone()
+    }
+}
+
 fn lock(sums: &Mutex<Sums>) -> MutexGuard<'_, Sums> {
     sums.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -74,14 +96,35 @@ impl PcaStream {
         (mean.to_vec().into_pyarray(py), squares.into_pyarray(py))
     }
 
-    /// Adds rows.
-    #[pyo3(signature = (x, threads, progress=None))]
-    fn add(&self, py: Python<'_>, x: Rows<'_>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
+    /// Adds rows, each counted as often as its weight says.
+    #[pyo3(signature = (x, threads, progress=None, weights=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        x: Rows<'_>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
         let (samples, sums) = (x.samples()?, self.sums.clone());
+        let weights = weights.map(|weights| weights.as_array().to_vec());
         work::run(py, threads, progress, move |engine, watch| {
             let mut sums = lock(&sums);
             sums.run_on(engine.clone(), watch.clone());
-            sums.partial_fit(samples.points())
+            match weights {
+                None => sums.partial_fit(samples.points()),
+                Some(weights) => sums.partial_fit_weighted(samples.points(), &weights),
+            }
+        })
+    }
+
+    /// Adds the rows of other sums.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let (sums, part) = (self.sums.clone(), other.sums());
+        work::run(py, 1, None, move |engine, watch| {
+            let mut sums = lock(&sums);
+            sums.run_on(engine.clone(), watch.clone());
+            sums.merge(&part)
         })
     }
 

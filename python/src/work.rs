@@ -2,13 +2,25 @@
 
 use crate::errors::to_python;
 use crate::pools;
-use eigenlift::engine::Engine;
+use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::{Error, Result};
 use eigenlift::progress::{CancelToken, Observer, Watch};
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+thread_local! {
+    /// What the calling thread asks, besides Ctrl-C, whether work must end.
+    static ASKED: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
+}
+
+/// Has the work of this thread end when `check()` raises; `None` for no longer. Gives what was asked before.
+#[pyfunction]
+pub(crate) fn stop_when(check: Option<Py<PyAny>>) -> Option<Py<PyAny>> {
+    ASKED.with(|asked| asked.replace(check))
+}
 
 /// How often the calling thread looks for Ctrl-C and reports.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -45,7 +57,34 @@ pub(crate) fn run<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let engine = pools::engine(py, threads)?;
+    let lease = pools::lease(py, threads)?;
+    let (result, given_up) = run_on(py, lease.engine.clone(), progress, work);
+    if given_up {
+        pools::give_up(py, &lease);
+    }
+    result
+}
+
+/// As [`run`], with a pool of its own.
+///
+/// Why: the work calls back to Python, which may wait for other work of this process; that must not need the threads of this one.
+pub(crate) fn apart<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let engine: Arc<dyn Engine> = Arc::new(Cpu::new(threads).map_err(to_python)?);
+    run_on(py, engine, progress, work).0
+}
+
+/// The result, and whether the work was left to end by itself.
+fn run_on<T: Send + 'static>(
+    py: Python<'_>,
+    engine: Arc<dyn Engine>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
+) -> (PyResult<T>, bool) {
     let cancel = CancelToken::default();
     let latest = Arc::new(Latest::default());
     let mut watch = Watch::default().cancelled_by(cancel.clone());
@@ -62,7 +101,11 @@ pub(crate) fn run<T: Send + 'static>(
         });
         // Nobody waits for work that was given up.
         let _ = done.send(result);
-    })?;
+    });
+    let worker = match worker {
+        Ok(worker) => worker,
+        Err(error) => return (Err(error.into()), false),
+    };
     let mut raised: Option<(PyErr, Instant)> = None;
     let (reason, progress) = (&mut raised, progress.as_ref());
     let result = py.detach(move || {
@@ -83,17 +126,12 @@ pub(crate) fn run<T: Send + 'static>(
         }
     });
     match (raised, result) {
-        (Some((error, _)), result) => {
-            if result.is_none() {
-                pools::give_up(py, threads);
-            }
-            Err(error)
-        }
-        (None, Some(result)) => result.map_err(to_python),
+        (Some((error, _)), result) => (Err(error), result.is_none()),
+        (None, Some(result)) => (result.map_err(to_python), false),
         // Only a panic ends a worker without a result.
         (None, None) => match worker.join() {
             Err(panic) => std::panic::resume_unwind(panic),
-            Ok(()) => Err(to_python(Error::Cancelled)),
+            Ok(()) => (Err(to_python(Error::Cancelled)), false),
         },
     }
 }
@@ -108,6 +146,9 @@ pub(crate) fn brief<T: Send + 'static>(
 
 fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, latest: &Latest) -> PyResult<()> {
     py.check_signals()?;
+    if let Some(check) = ASKED.with(|asked| asked.borrow().as_ref().map(|check| check.clone_ref(py))) {
+        check.call0(py)?;
+    }
     if let (Some(progress), Some(step)) = (progress, latest.take()) {
         progress.call1(py, step)?;
     }
