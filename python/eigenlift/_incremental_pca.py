@@ -164,11 +164,7 @@ class IncrementalPCA(PrincipalAxes):
         """
         self._check_parameters()
         X = self._rows(X, reset=True, min_samples=2, finite=False)
-        self._forget()
-        n_samples, n_features = X.shape
-        batch_size = 5 * n_features if self.batch_size is None else self.batch_size
-        first = next(gen_batches(n_samples, batch_size, min_batch_size=self.n_components or 0))
-        n_components = self._number_of_components(first.stop, n_features, at_once=n_samples)
+        n_components, batch_size = self._begin(*X.shape)
         self._add(X, n_components)
         self.batch_size_ = batch_size
         self._solution()
@@ -203,6 +199,13 @@ class IncrementalPCA(PrincipalAxes):
         n_components = self._number_of_components(*X.shape)
         self._add(X, n_components)
         return self
+
+    def _begin(self, n_samples, n_features):
+        """Forgets what was seen; gives the number of components and the rows of the first piece."""
+        self._forget()
+        batch_size = 5 * n_features if self.batch_size is None else self.batch_size
+        first = next(gen_batches(n_samples, batch_size, min_batch_size=self.n_components or 0))
+        return self._number_of_components(first.stop, n_features, at_once=n_samples), batch_size
 
     def __sklearn_is_fitted__(self):
         return "_stream" in self.__dict__
@@ -245,10 +248,13 @@ class IncrementalPCA(PrincipalAxes):
 
     def _add(self, X, n_components):
         """Adds rows to the sums; nothing is changed when that fails."""
-        first_pass = not self.__sklearn_is_fitted__()
-        stream = self._new_stream(X.shape[1], n_components) if first_pass else self._stream
+        stream = self._stream if self.__sklearn_is_fitted__() else self._new_stream(X.shape[1], n_components)
         self._run_on(X, stream.add)
-        self._precision = X.dtype if first_pass else np.result_type(self._precision, X.dtype)
+        self._take_sums(stream, n_components, X.dtype)
+
+    def _take_sums(self, stream, n_components, precision):
+        """Makes the sums this estimator's; rows of this precision were added last."""
+        self._precision = np.result_type(self._precision, precision) if self.__sklearn_is_fitted__() else precision
         self._stream, self._found, self.n_components_ = stream, None, n_components
         self.n_samples_seen_ = stream.count
         self._mean, squares = stream.columns()

@@ -171,28 +171,23 @@ class KernelFit(Estimator):
             return self.choice_.n_components
         return n_samples if self.n_components is None else min(n_samples, self.n_components)
 
-    def _adopt(self, model, dtype, n_samples, rows=None):
+    def _adopt(self, model, dtype, n_samples, rows):
         """Sets the fitted attributes from a model; None is a model of no variance."""
         values = np.zeros(0) if model is None else model.eigenvalues
         wanted = self._wanted(n_samples)
         if self.repair is None:
             refuse_negative(values, dtype)
-            if rows is not None and len(values) < wanted and not self._known_valid(model):
+            if len(values) < wanted and not self._known_valid(model):
                 refuse_negative(self._all_eigenvalues(rows, wanted), dtype)
         kept = count_nonzero(values, dtype)
         values = values[:kept]
-        vectors = np.zeros((n_samples, 0))
-        if model is not None:
-            model = model.keeping(kept) if kept < model.n_components else model
-            vectors = model.scores() / np.sqrt(np.abs(values))
-            # scikit-learn's convention: the entry of largest magnitude is positive.
-            flip = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(kept)] < 0
-            if flip.any():
-                vectors[:, flip] *= -1
-                model = model.flipped(flip.tolist())
+        if model is not None and kept < model.n_components:
+            model = model.keeping(kept)
+        model, vectors = self._oriented(model, rows)
         size = kept if self.remove_zero_eig or self.n_components is None else wanted
         self.eigenvalues_ = np.concatenate([values, np.zeros(size - kept)]).astype(dtype)
-        self.eigenvectors_ = completed(vectors.T, size).T.astype(dtype, order="C")
+        if vectors is not None:
+            self.eigenvectors_ = completed(vectors.T, size).T.astype(dtype, order="C")
         total = model.total if model is not None else 0.0
         self.explained_variance_ratio_ = np.divide(
             np.abs(self.eigenvalues_), total, out=np.zeros_like(self.eigenvalues_), where=total > 0
@@ -206,6 +201,17 @@ class KernelFit(Estimator):
         self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
         choice = self._fit_choice
         self.kernel_ = model.kernel if choice.text else str(choice.kernel)
+
+    def _oriented(self, model, rows):
+        """The model with scikit-learn's signs, and its eigenvectors: their entry of largest magnitude is positive."""
+        if model is None:
+            return None, np.zeros((rows.shape[0], 0))
+        vectors = model.scores() / np.sqrt(np.abs(model.eigenvalues))
+        flip = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])] < 0
+        if flip.any():
+            vectors[:, flip] *= -1
+            model = model.flipped(flip.tolist())
+        return model, vectors
 
     @staticmethod
     def _known_valid(model):

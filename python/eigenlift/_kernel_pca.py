@@ -308,7 +308,10 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
             Also kept as `certificate_`.
         """
         _, rows = self._rows_of_fit(X)
-        model = self._run(self._model.certify, native(rows))
+        return self._certified(self._run(self._model.certify, native(rows)))
+
+    def _certified(self, model):
+        """Takes the model with its certificate."""
         self._tell(model)
         self.explained_variance_ratio_ = (np.abs(self.eigenvalues_) / model.total).astype(self.eigenvalues_.dtype)
         return self.certificate_
@@ -326,16 +329,20 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
         self
         """
         X, rows = self._owned(*self._rows_of_fit(X), X)
-        settings = self._settings(self._fit_choice, rows.shape[0])
-        settings.update(kernel=self._model.kernel, approximation=None, rank=None, error=None)
-        settings["n_components"] = self._wanted(rows.shape[0])
-        model = self._run(self._model.refine, native(rows), settings)
+        model = self._run(self._model.refine, native(rows), self._settings_to_refine(rows.shape[0]))
         self._adopt(model, rows.dtype, rows.shape[0], rows)
         self.__dict__.pop("landmarks_", None)
         self.X_fit_ = X
         if self.fit_inverse_transform:
             self._learn_way_back(X)
         return self
+
+    def _settings_to_refine(self, n_samples):
+        """Settings of an exact fit with the kernel that was found."""
+        settings = self._settings(self._fit_choice, n_samples)
+        settings.update(kernel=self._model.kernel, approximation=None, rank=None, error=None)
+        settings["n_components"] = self._wanted(n_samples)
+        return settings
 
     def to_onnx(self, *, dtype=None):
         """The transform as an ONNX model, for kernels made of linear, polynomial and rbf.

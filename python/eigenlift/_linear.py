@@ -40,14 +40,19 @@ def check_weights(sample_weight, X):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
     if weights.min() < 0:
         raise ValueError("Negative values in data passed to `sample_weight`")
-    if not weights.any():
+    return weights, rows_weighed(weights.sum(), X.shape[0])
+
+
+def rows_weighed(weight, n_samples):
+    """The number of rows that weights of this sum stand for; refuses sums that stand for none."""
+    if weight == 0.0:
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    if weights.sum() <= 1.0 + 1e-9:
+    if weight <= 1.0 + 1e-9:
         raise ValueError(
-            f"sample_weight sums to {weights.sum():g}; a weight says how often its row is there, so the sum must be "
+            f"sample_weight sums to {weight:g}; a weight says how often its row is there, so the sum must be "
             "above 1. Multiply the weights by the number of rows."
         )
-    return weights, rows_meant(weights.sum(), X.shape[0])
+    return rows_meant(weight, n_samples)
 
 
 def rows_meant(weight, n_samples):
@@ -169,12 +174,12 @@ def minka(spectrum, n_samples):
     return int(ranks[np.argmax(evidence)])
 
 
-def pass_on_warnings(model):
+def pass_on_warnings(model, stacklevel=4):
     """Tells what the library warns of, less what completed components make good and ties, which the certificate names."""
     for text in model.warnings:
         made_good = "components were asked for" in text and "sketch" not in text
         if not (made_good or "tied with" in text or "only as a subspace" in text):
-            warnings.warn(text, EigenliftWarning, stacklevel=4)
+            warnings.warn(text, EigenliftWarning, stacklevel=stacklevel)
 
 
 class PrincipalAxes(Estimator):

@@ -127,8 +127,14 @@ class Nystroem(Estimator):
         self._check_parameters()
         X = self._rows(X, reset=True)
         choice = self._choice(X.shape[1]).resolved(X, self._threads())
-        indices = self._landmarks(choice, X)
-        basis = X[indices]
+        indices = self._landmarks(
+            choice, X.shape[0], lambda count: self._run(_native.pivots, choice.text, native(X), count, self._seed())
+        )
+        self._take_landmarks(choice, X[indices], indices)
+        return self
+
+    def _take_landmarks(self, choice, basis, indices):
+        """Makes these rows the landmarks, for a kernel with every number known."""
         if choice.precomputed:
             K = self._given(basis, len(indices))
         else:
@@ -137,13 +143,12 @@ class Nystroem(Estimator):
         if choice.text is not None:
             K = (K + K.T) / 2  # equal up to rounding; exactly equal is faster below
         self._normalization = _inverse_root(np.asarray(K, dtype=np.float64))
-        self.normalization_ = self._normalization.astype(X.dtype, copy=False)
+        self.normalization_ = self._normalization.astype(basis.dtype, copy=False)
         self.components_ = basis
         self.component_indices_ = indices
         self.kernel_ = choice.kernel
         self._fitted_choice = choice
         self._n_features_out = len(indices)
-        return self
 
     def transform(self, X):
         """Features of rows.
@@ -195,17 +200,21 @@ class Nystroem(Estimator):
                 diagonal = self._fitted_choice.diagonal(piece, self._threads())
             trace += float(diagonal.sum())
             residual += float((diagonal - np.einsum("ij,ij->i", features, features)).sum())
+        return self._account(trace, residual, X.shape[0])
+
+    def _account(self, trace, residual, n_samples):
+        """What `certify` says of rows with these sums."""
         share = residual / trace if trace else float("nan")
         values = {
             "residual_trace": residual,
             "residual_share": share,
             "trace": trace,
-            "n_samples": X.shape[0],
+            "n_samples": n_samples,
             "n_landmarks": self._n_features_out,
         }
         return Account(
             values,
-            f"{self._n_features_out} landmarks leave out {share:.3g} of the trace {trace:.6g} of {X.shape[0]} rows. "
+            f"{self._n_features_out} landmarks leave out {share:.3g} of the trace {trace:.6g} of {n_samples} rows. "
             "If the kernel is positive semi-definite, each eigenvalue of its matrix is at most "
             f"{residual:.3g} above that of the features.",
         )
@@ -237,9 +246,9 @@ class Nystroem(Estimator):
             raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
         return choice
 
-    def _landmarks(self, choice, X):
-        """Indices of the landmarks."""
-        n_samples, n_components = X.shape[0], self.n_components
+    def _landmarks(self, choice, n_samples, pivots):
+        """Indices of the landmarks; `pivots(count)` chooses them one by one."""
+        n_components = self.n_components
         random = check_random_state(self.random_state)
         if n_components > n_samples:
             warnings.warn(
@@ -249,10 +258,10 @@ class Nystroem(Estimator):
             )
             n_components = n_samples
         if self.landmarks == "uniform":
-            return random.permutation(n_samples)[:n_components].astype(np.int64, copy=False)
+            return self._drawn(random, n_samples, n_components)
         if choice.text is None:
             raise ValueError("landmarks='pivoted' needs a kernel that is computed here; use 'uniform' with this one.")
-        indices = self._run(_native.pivots, choice.text, native(X), n_components, self._seed())
+        indices = pivots(n_components)
         if len(indices) < n_components:
             warnings.warn(
                 f"n_components={n_components} was lowered to {len(indices)}, which explain the kernel up to rounding.",
@@ -260,6 +269,10 @@ class Nystroem(Estimator):
                 stacklevel=3,
             )
         return indices
+
+    def _drawn(self, random, n_samples, count):
+        """Rows drawn evenly, as scikit-learn draws them."""
+        return random.permutation(n_samples)[:count].astype(np.int64, copy=False)
 
     def _given(self, matrix, n_indexed):
         """Rows of a precomputed matrix: their values for the landmarks."""

@@ -221,24 +221,34 @@ class PCA(PrincipalAxes):
     def _fit(self, X, sample_weight):
         """Fits and gives the rows as they were checked."""
         self._check_parameters(X)
-        self.__dict__.pop("choice_", None)
         X = self._rows(X, reset=True, min_samples=2, finite=False)
         weights, n_rows = check_weights(sample_weight, X)
+        settings = self._solved(X, n_rows, lambda settings: self._run_on(X, _native.fit_pca, weights, settings))
+        if settings is not None:
+            share = None if weights is None else weights / weights.sum()
+            mean = X.mean(axis=0, dtype=np.float64) if share is None else share @ X
+            self._take_constant_rows(np.asarray(mean).reshape(-1).astype(X.dtype), n_rows, settings)
+            self._weight = float(n_rows) if weights is None else float(weights.sum())
+            self.plan_ = Plan.from_json(*_native.plan_pca(native(X), settings, self._threads()))
+        return X
+
+    def _solved(self, X, n_rows, fit):
+        """Takes the model of `fit(settings)`, for rows of this shape; gives the settings when the rows all look the same."""
+        self.__dict__.pop("choice_", None)
         wanted = self._to_solve(X, n_rows)
         settings = self._settings(X, wanted) | {"column_names": self._column_names()}
         try:
-            model = self._run_on(X, _native.fit_pca, weights, settings)
+            model = fit(settings)
         except _native.NoVarianceError:
-            self._take_constant_rows(X, weights, n_rows, settings)
-            return X
-        pass_on_warnings(model)
+            return settings
+        pass_on_warnings(model, stacklevel=5)
         n_components = model.n_components
         if wanted is not None:
             n_components = self._chosen(model, wanted, n_rows)
             if n_components != settings["n_components"]:
                 model = model.keeping(max(1, n_components))
         self._take(model, n_components, n_rows)
-        return X
+        return None
 
     def _check_parameters(self, X):
         n_components = self.n_components
@@ -347,18 +357,14 @@ class PCA(PrincipalAxes):
         """Makes the model this estimator's."""
         self._take_accounts(model)
         precision = np.dtype(_precision(model))
-        self._take_values(attributes(model, n_components, n_rows, (n_rows, model.n_features), precision))
+        vars(self).update(attributes(model, n_components, n_rows, (n_rows, model.n_features), precision))
         self.mean_ = model.mean.astype(precision)
         self.scale_ = None if model.scale is None else model.scale.astype(precision)
         self.n_components_, self.n_samples_, self._weight = n_components, n_rows, model.weight
         if model.choice is not None:
             self.choice_ = Account.from_json(model.choice)
 
-    def _take_values(self, found):
-        for name, value in found.items():
-            setattr(self, name, value)
-
-    def _take_constant_rows(self, X, weights, n_rows, settings):
+    def _take_constant_rows(self, mean, n_rows, settings):
         """The result for rows that all look the same: any directions, without variance."""
         n_components = 1 if settings["n_components"] is None else settings["n_components"]
         wanted = self.n_components
@@ -366,15 +372,10 @@ class PCA(PrincipalAxes):
             n_components = 1
         elif wanted == 0:
             n_components = 0
-        self._take_values(attributes(None, n_components, n_rows, X.shape, X.dtype))
-        share = None if weights is None else weights / weights.sum()
-        mean = X.mean(axis=0, dtype=np.float64) if share is None else share @ X
-        self.mean_ = np.asarray(mean).reshape(-1).astype(X.dtype)
-        self.scale_ = np.ones_like(self.mean_) if self.standardize else None
+        vars(self).update(attributes(None, n_components, n_rows, (n_rows, len(mean)), mean.dtype))
+        self.mean_, self._model = mean, None
+        self.scale_ = np.ones_like(mean) if self.standardize else None
         self.n_components_, self.n_samples_ = n_components, n_rows
-        self._weight = float(n_rows) if weights is None else float(weights.sum())
-        self._model = None
-        self.plan_ = Plan.from_json(*_native.plan_pca(native(X), settings, self._threads()))
         self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
 
     @classmethod

@@ -120,26 +120,30 @@ class Whitening(Estimator):
         self : Whitening
             The fitted estimator.
         """
+        settings = self._settings()
+        X = self._rows(X, reset=True, min_samples=2, finite=False)
+        weights, _ = check_weights(sample_weight, X)
+        settings["column_names"] = self._column_names()
+        model = self._run_on(X, _native.fit_whitening, weights, self.method, float(self.ridge), settings)
+        self._take(model)
+        pass_on_warnings(model, stacklevel=3)
+        return self
+
+    def _settings(self):
+        """Settings for the compiled part, from parameters that are checked."""
         _parameters.integer(self, "n_components", 1, none=True)
         _parameters.choice(self, "method", _METHODS)
         _parameters.real(self, "ridge", 0.0)
-        memory = _parameters.memory(self)
-        X = self._rows(X, reset=True, min_samples=2, finite=False)
-        weights, _ = check_weights(sample_weight, X)
-        settings = {
+        return {
             "n_components": None if self.n_components is None else int(self.n_components),
             "standardize": False,
             "route": None,
             "tolerance": 1e-6,
             "seed": 0,
-            "memory": memory,
+            "memory": _parameters.memory(self),
             "sketch_rows": None,
-            "column_names": self._column_names(),
+            "column_names": [],
         }
-        model = self._run_on(X, _native.fit_whitening, weights, self.method, float(self.ridge), settings)
-        self._take(model)
-        pass_on_warnings(model)
-        return self
 
     def _take(self, model):
         """Makes the model this estimator's."""

@@ -21,6 +21,7 @@ from eigenlift import (
     Whitening,
     kernels,
 )
+from eigenlift import dask as cluster
 from numpy.typing import NDArray
 
 
@@ -86,6 +87,22 @@ def selected(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[floa
     information: NDArray[np.float64] = eigenlift.mutual_info_classif(rows, classes) + report.errors
     honest: float = float(information.sum()) if selector.nested_ is None else selector.nested_.score
     return [honest, float(best.scores_.sum()), *(step.score for step in selector.path_)]
+
+
+def on_a_cluster(path: str, rows: NDArray[np.float64]) -> list[NDArray[np.floating]]:
+    workers = cluster.Threads(2)
+    pca: cluster.PCA = cluster.PCA(3, client=workers).fit(path)
+    kpca: cluster.KernelPCA = cluster.KernelPCA(3, kernel=kernels.RBF(gamma=0.5), rank=100, client=workers).fit(path)
+    features: cluster.Nystroem = cluster.Nystroem(n_components=10, client=workers).fit([path])
+    more: cluster.IncrementalPCA = cluster.IncrementalPCA(2, client=workers).partial_fit(path).partial_fit(rows)
+    try:
+        residual: float = kpca.certify().worst_residual + kpca.refine(path).certificate_.worst_residual
+    except cluster.PartitionError as error:
+        print(error.partition)
+        residual = 0.0
+    lazy = cluster.Whitening(client=workers).fit_transform(path, sample_weight=None)
+    print(lazy.mean(axis=0), features.transform(path), residual)
+    return [pca.components_, kpca.eigenvalues_, features.normalization_, more.components_]
 
 
 def words(path: str) -> tuple[str, float]:

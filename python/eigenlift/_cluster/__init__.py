@@ -1,0 +1,1 @@
+"""Work on partitions of rows, in the threads of this process or on a cluster."""
