@@ -21,6 +21,15 @@ def pytest_configure():
         raise pytest.UsageError(f"eigenlift is {found}; the tests must use the one installed in {installed}")
 
 
+@pytest.fixture(autouse=True)
+def many_tasks(request, monkeypatch):
+    """Tests of the cluster use small blocks, each a task of its own."""
+    if request.module.__name__.rpartition(".")[2].startswith("test_dask"):
+        from eigenlift._cluster import _pieces
+
+        monkeypatch.setattr(_pieces, "_FEW_ROWS", 1)
+
+
 def _curve(random, n_features, place, noise):
     """800 rows around a curve that lies turned in space: the curve, and the rows."""
     clean = np.zeros((800, n_features))

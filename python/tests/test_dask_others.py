@@ -1,6 +1,7 @@
 """The Nyström method, whitening and PCA of rows in pieces, on a cluster: the results of one machine."""
 
 import pickle
+import threading
 import warnings
 
 import dask.array as da
@@ -8,6 +9,7 @@ import eigenlift
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from eigenlift._cluster import _pieces
 from eigenlift.dask import PCA, IncrementalPCA, Nystroem, PartitionError, Threads, Whitening, _nystroem
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -147,7 +149,7 @@ def test_pieces_that_do_not_fit():
     with pytest.raises(ValueError, match="X has 4 features, but IncrementalPCA is expecting 5"):
         ipca.partial_fit(ROWS[:, :4])
     bad = ROWS.map_blocks(lambda rows: rows * np.nan, dtype=float)
-    with pytest.raises(ValueError, match="row 1, column 1 is nan"):
+    with pytest.raises(ValueError, match=r"row \d+, column 1 is nan"):
         ipca.partial_fit(bad)
     assert ipca.n_samples_seen_ == 613
     assert_array_equal(ipca.components_, before)
@@ -191,3 +193,53 @@ def test_half_precision_is_fitted_in_double_as_on_one_machine():
     rows = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float16)
     ours = PCA(2, client=Threads(1)).fit(da.from_array(rows, chunks=(10, 3)))
     assert ours.components_.dtype == eigenlift.PCA(2).fit(rows).components_.dtype == np.float64
+
+
+def test_small_blocks_are_joined_and_keep_their_names(monkeypatch):
+    monkeypatch.setattr(_pieces, "_FEW_ROWS", 150)
+    rows = da.from_array(X, chunks=(10, 5))
+    ours = eigenlift.dask.KernelPCA(3, kernel="rbf", tol=1e-12, client=Threads(2)).fit(rows)
+    assert "5 blocks" in str(ours.plan_)
+    theirs = eigenlift.KernelPCA(3, kernel="rbf", tol=1e-12).fit(X)
+    assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-10)
+    weights = np.arange(613) % 3
+    weighted = PCA(2, client=Threads(2)).fit(rows, sample_weight=weights)
+    assert_allclose(weighted.components_, eigenlift.PCA(2).fit(X, sample_weight=weights).components_, atol=1e-10)
+    bad = X.copy()
+    bad[333, 2] = np.inf
+    with pytest.raises(PartitionError, match=r"^partition 33 \(rows 331 to 340\): row 334, column 3 is inf"):
+        PCA(2, client=Threads(2)).fit(da.from_array(bad, chunks=(10, 5)))
+
+
+def test_fits_at_once_do_not_end_each_other():
+    threads, found = Threads(2), {}
+
+    def fit(name):
+        found[name] = PCA(2, client=threads).fit(ROWS).explained_variance_
+
+    workers = [threading.Thread(target=fit, args=(name,)) for name in range(4)]
+    [worker.start() for worker in workers]
+    [worker.join() for worker in workers]
+    assert len(found) == 4 and all(np.array_equal(found[0], one) for one in found.values())
+
+
+def test_a_fit_inside_a_task_does_not_wait_for_itself(client):
+    def fit(seed):
+        rows = da.random.default_rng(seed).normal(size=(300, 4), chunks=(50, 4))
+        return PCA(2).fit(rows).explained_variance_
+
+    found = client.gather([client.submit(fit, seed) for seed in range(3)])
+    assert all(one.shape == (2,) for one in found)
+
+
+def test_rows_that_travel_with_every_task_are_told_of():
+    rows = da.from_array(np.zeros((200_000, 7)) + np.arange(7), chunks=(50_000, 7))
+    with pytest.warns(eigenlift.EigenliftWarning, match=r"X carries 11 MB from the memory of this process"):
+        Nystroem(n_components=2, client=Threads(1)).fit(rows)
+
+
+def test_a_closed_client_is_refused(client):
+    other = Client(client.scheduler.address, set_as_default=False)
+    other.close()
+    with pytest.raises(ValueError, match="the client is closed"):
+        PCA(2, client=other).fit(ROWS)

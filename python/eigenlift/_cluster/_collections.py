@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import dask
 import numpy as np
 from dask.array import Array
@@ -9,8 +11,12 @@ from dask.core import flatten
 from dask.delayed import Delayed
 from dask.optimization import cull
 
+from .._base import EigenliftWarning
 from ._checks import rows_dtype
 from ._protocol import Block, Form, Lazy, Part, Place
+
+# Bytes of a graph that are worth a warning.
+_MUCH = 10_000_000
 
 
 def collection_parts(X, backend, report):
@@ -68,7 +74,7 @@ def _array_parts(X, backend, report):
 
 
 def _frame_parts(X, backend, report):
-    dtype = _frame_dtype(X.dtypes)
+    dtype = frame_dtype(X.dtypes)
     lazies = _lazies(X, backend)
     shapes = _shapes(lazies, backend, report)
     parts = [Part(lazy, shape[0], i) for i, (lazy, shape) in enumerate(zip(lazies, shapes))]
@@ -76,7 +82,7 @@ def _frame_parts(X, backend, report):
     return parts, Form(len(names), dtype, names)
 
 
-def _frame_dtype(dtypes):
+def frame_dtype(dtypes):
     """float32 or float64, which holds all columns; raises ValueError with the name of a column that is not of numbers."""
     from pandas.api import types
 
@@ -106,7 +112,20 @@ def _lazies(collection, backend):
     if missing:
         given = dict(collection.__dask_graph__())
         graph.update((key, given[key]) for key in missing)
+    _warn_of_data(graph)
     return [Lazy(cull(graph, [key])[0], key) for key in keys]
+
+
+def _warn_of_data(graph):
+    """Says so when rows lie in the graph itself, as of `dask.array.from_array`."""
+    held = sum(getattr(getattr(node, "value", node), "nbytes", 0) for node in graph.values())
+    if held > _MUCH:
+        warnings.warn(
+            f"X carries {held / 1e6:.0f} MB from the memory of this process, which travel with the tasks in every pass over the rows. "
+            "Give the path of a file, a collection that reads one, or X.persist().",
+            EigenliftWarning,
+            stacklevel=8,
+        )
 
 
 def _refuse_foreign(collection, backend):

@@ -46,6 +46,10 @@ class Dask(Work):
             raise ValueError(
                 "the client is asynchronous; fits wait for results. Make one with Client(address, asynchronous=False)."
             )
+        if client.status in ("closing", "closed"):
+            raise ValueError(
+                f"the client is {client.status}; fits need a connection to the scheduler. Make a new Client."
+            )
         super().__init__()
         self.client = client
         self._version = eigenlift.__version__

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 
 from ._checks import checked_rows, checked_weights
 
@@ -92,6 +93,8 @@ class Block:
 
     def read(self, inputs=()):
         """Rows and weights, checked: C-ordered float32 or float64 or CSR, and float64 or None."""
+        if isinstance(self.source, Several):
+            return self.source.read(inputs)
         try:
             rows, weights = _value(self.source, inputs), _value(self.weights, inputs)
         except Exception as error:
@@ -112,6 +115,8 @@ class Block:
             if isinstance(value, Lazy):
                 changes[name] = Slot(len(inputs))
                 inputs.append(value)
+            elif isinstance(value, Several):
+                changes[name] = Several([block.opened(inputs) for block in value.blocks])
         return replace(self, **changes) if changes else self
 
     def delayed(self):
@@ -121,6 +126,41 @@ class Block:
         inputs = []
         block = self.opened(inputs)
         return delayed(_read, pure=False)(block, *[Delayed(lazy.key, lazy.graph) for lazy in inputs])
+
+
+@dataclass(frozen=True)
+class Several:
+    """Neighbouring blocks that one task reads."""
+
+    blocks: list
+
+    def read(self, inputs=()):
+        rows, weights = zip(*(block.read(inputs) for block in self.blocks))
+        stacked = sparse.vstack(rows, format="csr") if any(map(sparse.issparse, rows)) else np.vstack(rows)
+        return stacked, None if weights[0] is None else np.concatenate(weights)
+
+
+def joined(blocks, most_rows, most_numbers):
+    """The blocks with small neighbours joined, until there are so many rows or numbers; in the same order, counted anew."""
+    groups, n_rows = [], 0
+    for block in blocks:
+        n_cols = 1 if block.form is None else block.form.n_cols
+        if groups and n_rows < min(most_rows, most_numbers / max(n_cols, 1)):
+            groups[-1].append(block)
+            n_rows += block.place.n_rows
+        else:
+            groups.append([block])
+            n_rows = block.place.n_rows
+    return [_as_one(index, group) for index, group in enumerate(groups)]
+
+
+def _as_one(index, group):
+    first, last = group[0], group[-1]
+    if len(group) == 1:
+        return replace(first, place=replace(first.place, index=index))
+    n_rows = sum(block.place.n_rows for block in group)
+    place = Place(index, first.place.first, n_rows, f"{first.place.label} to {last.place.label}")
+    return Block(place, Several(group), None, first.form)
 
 
 def _read(block, *inputs):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ._checks import rows_dtype
 
-# Rows of about so many bytes are one block, where the file leaves the choice.
-BLOCK_BYTES = 32 << 20
+# Rows of about so many bytes are one block, where the file leaves the choice; fewer, down to the second number, where that makes so many blocks.
+BLOCK_BYTES, _SMALLEST_BYTES, _ENOUGH = 32 << 20, 1 << 20, 16
 # Row groups are joined up to so many bytes.
 _TINY_BYTES = 4 << 20
 
@@ -85,6 +85,11 @@ class _File:
                     f"{other.path} has no column {name!r}, which {self.path} has; all files must have the same. Rename or add it."
                 )
 
+    def _block_rows(self):
+        """Rows of a block."""
+        few = max(_SMALLEST_BYTES, self.n_rows * self.row_bytes // _ENOUGH)
+        return max(1, min(BLOCK_BYTES, few) // self.row_bytes)
+
     def _take_array(self, shape, dtype, ndim=2):
         """Notes shape and type of an array."""
         if len(shape) != ndim:
@@ -115,7 +120,7 @@ class NpyFile(_File):
         self._take_array(array.shape, array.dtype, ndim)
 
     def pieces(self, columns=None):
-        step = max(1, BLOCK_BYTES // self.row_bytes)
+        step = self._block_rows()
         for first in range(0, self.n_rows, step):
             stop = min(first + step, self.n_rows)
             yield NpyRows(self.path, first, stop), stop - first
@@ -200,7 +205,7 @@ class ZarrFile(_File):
         return os.path.isdir(path) and any(os.path.exists(os.path.join(path, mark)) for mark in marks)
 
     def pieces(self, columns=None):
-        step = self._chunk * max(1, BLOCK_BYTES // (self._chunk * self.row_bytes))
+        step = self._chunk * max(1, self._block_rows() // self._chunk)
         for first in range(0, self.n_rows, step):
             stop = min(first + step, self.n_rows)
             yield ZarrRows(self.path, first, stop), stop - first

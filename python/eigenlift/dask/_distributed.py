@@ -7,7 +7,7 @@ import copy
 import threading
 
 import numpy as np
-from distributed import Client, LocalCluster, get_client
+from distributed import Client, LocalCluster, get_client, get_worker, rejoin, secede
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from .._cluster._blocks import blocks_of, is_source
 from .._cluster._dask import Dask
 from .._cluster._pieces import Pieces
 from .._cluster._protocol import Backend
+from .._cluster._threads import Threads
 from .._progress import watching
 from .._threads import thread_count
 from ._lazy import lazy_rows, rowwise
@@ -193,8 +194,12 @@ def backend_of(client):
         if client is None:
             try:
                 client = get_client()
+                stack.enter_context(_beside_a_task())
             except ValueError:
                 client = stack.enter_context(_own_cluster())
+        if isinstance(client, Threads):
+            # Several fits at once: none ends the tasks of another.
+            client = Threads(client.n_threads)
         if isinstance(client, Client):
             client = Dask(client)
             client.check_workers()
@@ -217,6 +222,21 @@ def _own_cluster():
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextlib.contextmanager
+def _beside_a_task():
+    """In a task of a cluster, leaves its place to others: the work needs places, and nobody else may have one."""
+    try:
+        get_worker()
+    except ValueError:
+        yield
+        return
+    secede()
+    try:
+        yield
+    finally:
+        rejoin()
 
 
 def _one_at_a_time(progress):
