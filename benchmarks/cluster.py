@@ -223,7 +223,7 @@ def worker_kpca(job):
         "seconds": times,
         "transform_seconds": transform,
         "seconds_for_a_block": small_seconds / SMALL,
-        "rounds": backend.tasks["left-out"] // backend.tasks["sample"] - 1,
+        "rounds": backend.tasks["left-out"] // (backend.tasks["sample"] - backend.tasks["moments-of-features"]) - 1,
         "tasks": backend.tasks,
         "driver_received_bytes": backend.received,
         "left_out_share": model.certificate_.bounds.residual_share,

@@ -351,3 +351,19 @@ def test_data_that_nobody_can_read_again_is_told(backend, client):
     kill(client, address)
     with pytest.raises(PartitionError, match=r"^partition 0 \(rows 1 to 120\): the cluster dropped .* Read from files"):
         backend.gather(backend.map_blocks(lambda rows, place: rows[0].sum(), blocks, name="sum"))
+
+
+def test_a_cluster_without_workers_is_told_of(monkeypatch):
+    monkeypatch.setattr(_dask, "_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(_dask, "_TELL_SECONDS", 0.3)
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        Dask(client) as backend,
+    ):
+        handle = backend.submit(lambda: 5, name="five")
+        later = threading.Timer(1.5, cluster.scale, (1,))
+        later.start()
+        with pytest.warns(eigenlift.EigenliftWarning, match="the cluster has no worker, and the work waits"):
+            assert backend.gather([handle]) == [5]
+        later.join()

@@ -223,12 +223,21 @@ def test_fits_at_once_do_not_end_each_other():
     assert len(found) == 4 and all(np.array_equal(found[0], one) for one in found.values())
 
 
-def test_a_fit_inside_a_task_does_not_wait_for_itself(client):
+@pytest.mark.parametrize("how", ["plain", "its client", "seceded", "worker_client"])
+def test_a_fit_inside_a_task_does_not_wait_for_itself(client, how):
     def fit(seed):
-        rows = da.random.default_rng(seed).normal(size=(300, 4), chunks=(50, 4))
-        return PCA(2).fit(rows).explained_variance_
+        import distributed
 
-    found = client.gather([client.submit(fit, seed) for seed in range(3)])
+        rows = da.random.default_rng(seed).normal(size=(300, 4), chunks=(50, 4))
+        if how == "worker_client":
+            with distributed.worker_client():
+                return PCA(2).fit(rows).explained_variance_
+        if how == "seceded":
+            distributed.secede()
+        given = distributed.get_client() if how == "its client" else None
+        return PCA(2, client=given).fit(rows).explained_variance_
+
+    found = client.gather([client.submit(fit, seed, pure=False) for seed in range(3)])
     assert all(one.shape == (2,) for one in found)
 
 
@@ -243,3 +252,39 @@ def test_a_closed_client_is_refused(client):
     other.close()
     with pytest.raises(ValueError, match="the client is closed"):
         PCA(2, client=other).fit(ROWS)
+
+
+def test_a_joined_block_that_fails_is_named_by_its_partition(client, monkeypatch):
+    monkeypatch.setattr(_pieces, "_FEW_ROWS", 2048)
+
+    def fail(rows, block_id=None):
+        if block_id[0] == 5:
+            raise OSError("disk on fire")
+        return rows
+
+    rows = da.from_array(X, chunks=(40, 5)).map_blocks(fail, dtype=float)
+    for who in (Threads(2), client):
+        with pytest.raises(PartitionError, match=r"^partition 5 \(rows 201 to 240\): OSError: disk on fire"):
+            PCA(2, client=who).fit(rows)
+
+
+@pytest.mark.parametrize("make", [PCA, Whitening, IncrementalPCA, Nystroem, eigenlift.dask.KernelPCA])
+def test_a_fit_that_fails_leaves_the_one_before(make):
+    ours = make(n_components=2, client=Threads(1)).fit(ROWS)
+    before, attributes = ours.transform(X), set(vars(ours))
+    bad = X[:, :4].copy()
+    bad[:, 1] = np.nan
+    with pytest.raises(PartitionError):
+        ours.fit(da.from_array(bad, chunks=(100, 4)))
+    assert ours.n_features_in_ == 5 and set(vars(ours)) == attributes
+    assert_array_equal(ours.transform(X), before)
+
+
+def test_masks_and_numbered_columns():
+    import dask.dataframe as dd
+    import pandas as pd
+
+    ours = PCA(2, client=Threads(1)).fit(dd.from_pandas(pd.DataFrame(X), npartitions=3))
+    assert not hasattr(ours, "feature_names_in_")
+    with pytest.raises(PartitionError, match="is nan"):
+        ours.transform(da.ma.masked_greater(ROWS, 1.0)).compute()

@@ -78,8 +78,13 @@ def _frame_parts(X, backend, report):
     lazies = _lazies(X, backend)
     shapes = _shapes(lazies, backend, report)
     parts = [Part(lazy, shape[0], i) for i, (lazy, shape) in enumerate(zip(lazies, shapes))]
-    names = tuple(str(name) for name in X.columns)
-    return parts, Form(len(names), dtype, names)
+    return parts, Form(len(X.columns), dtype, column_names(X))
+
+
+def column_names(X):
+    """Names of columns if they are all strings, as scikit-learn takes them; else None."""
+    names = tuple(X.columns)
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 def frame_dtype(dtypes):
@@ -118,7 +123,7 @@ def _lazies(collection, backend):
 
 def _warn_of_data(graph):
     """Says so when rows lie in the graph itself, as of `dask.array.from_array`."""
-    held = sum(getattr(getattr(node, "value", node), "nbytes", 0) for node in graph.values())
+    held = sum(_bytes(value) for node in graph.values() for value in (getattr(node, "value", node), *_arguments(node)))
     if held > _MUCH:
         warnings.warn(
             f"X carries {held / 1e6:.0f} MB from the memory of this process, which travel with the tasks in every pass over the rows. "
@@ -126,6 +131,18 @@ def _warn_of_data(graph):
             EigenliftWarning,
             stacklevel=8,
         )
+
+
+def _arguments(node):
+    return getattr(node, "args", ())
+
+
+def _bytes(value):
+    """Of an array or a table; 0 of anything else."""
+    if hasattr(value, "memory_usage"):
+        return int(np.sum(value.memory_usage()))
+    size = getattr(value, "nbytes", 0)
+    return size if isinstance(size, int) else 0
 
 
 def _refuse_foreign(collection, backend):

@@ -8,6 +8,7 @@ import itertools
 import threading
 import time
 import uuid
+import warnings
 from concurrent.futures import CancelledError
 
 import dask
@@ -15,11 +16,14 @@ from distributed import Client, KilledWorker, get_worker
 
 import eigenlift
 
+from .._base import EigenliftWarning
 from ._protocol import Lazy, PartitionError
 from ._work import Work, stopped_by
 
 # Seconds for which `cancel` waits until the scheduler has let go of the tasks.
 _CANCEL_SECONDS = 10.0
+# Seconds after which it is told that a cluster has no worker yet.
+_TELL_SECONDS = 20.0
 # Seconds between two looks at whether there are workers, and after which a cluster that lost all is given up. A cluster that had none yet is waited for.
 _LOOK_SECONDS = 5.0
 _ALONE_SECONDS = 300.0
@@ -57,7 +61,8 @@ class Dask(Work):
         self._count = itertools.count()
         self._labels = {}
         self._next_look = 0.0
-        self._last_seen = None
+        self._last_seen = self._first_look = None
+        self._told_of_none = False
 
     def __repr__(self):
         return f"Dask({self.client!r})"
@@ -76,6 +81,8 @@ class Dask(Work):
             return eigenlift.__version__
 
         found = self.client.run(version, on_error="return")
+        if found:
+            self._last_seen = time.monotonic()
         for address, answer in found.items():
             if isinstance(answer, (ImportError, AttributeError)):
                 raise PartitionError(
@@ -113,7 +120,7 @@ class Dask(Work):
         """What stands for this input in the graph."""
         if isinstance(given, Lazy):
             graph.update(given.graph)
-            self._labels[given.key] = handle.label
+            self._labels[given.key] = given.label or handle.label
             return given.key
         return given.key if given.future is None else given.future
 
@@ -138,7 +145,25 @@ class Dask(Work):
             # The scheduler may tell of a merge before it tells of the task that failed.
             time.sleep(_TOGETHER_SECONDS)
         blamed = _blamed(handle)
-        return blamed.error or self._told(error, blamed.label)
+        return blamed.error or self._told(error, self._partition(blamed))
+
+    def _partition(self, handle):
+        """The label of the task that failed; among several partitions that it reads, that of the one that could not be."""
+        lazies = [given for given in handle.inputs or () if isinstance(given, Lazy)]
+        if len(lazies) < 2:
+            return handle.label
+        key = handle.key
+
+        def blame(dask_scheduler):
+            task = dask_scheduler.tasks.get(key)
+            return None if task is None or task.exception_blame is None else task.exception_blame.key
+
+        with contextlib.suppress(OSError, TimeoutError, CancelledError):
+            failed = self.client.run_on_scheduler(blame)
+            for lazy in lazies:
+                if failed in lazy.graph:
+                    return lazy.label or handle.label
+        return handle.label
 
     def _told(self, error, label):
         """The error as one that names the partition."""
@@ -198,6 +223,16 @@ class Dask(Work):
             raise PartitionError(
                 f"the cluster has had no worker for {_ALONE_SECONDS:g} seconds; the work needs at least one. "
                 "Look into the logs of the workers for why they ended, and start new ones."
+            )
+        elif self._last_seen is None and self._first_look is None:
+            self._first_look = now
+        elif self._last_seen is None and now - self._first_look > _TELL_SECONDS and not self._told_of_none:
+            self._told_of_none = True
+            warnings.warn(
+                "the cluster has no worker, and the work waits until it has one. Start workers, or look into their logs for why "
+                "they ended; Ctrl-C ends the wait.",
+                EigenliftWarning,
+                stacklevel=2,
             )
 
     def _drop(self, handles):

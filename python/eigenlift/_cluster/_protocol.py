@@ -71,6 +71,7 @@ class Lazy:
     def __init__(self, graph, key):
         self.graph = graph
         self.key = key
+        self.label = None  # of the partition
 
     def read(self):
         from dask.local import get_sync
@@ -114,6 +115,7 @@ class Block:
             value = getattr(self, name)
             if isinstance(value, Lazy):
                 changes[name] = Slot(len(inputs))
+                value.label = self.place.label
                 inputs.append(value)
             elif isinstance(value, Several):
                 changes[name] = Several([block.opened(inputs) for block in value.blocks])

@@ -206,6 +206,9 @@ def rowwise(X, estimator, method, form, block_id=None):
     """What a method of a fitted estimator says of each row of a chunk; `form` is the shape after the rows, and the type."""
     if X.shape[0] == 0:
         return np.empty((0, *form[0]), dtype=form[1])
+    if isinstance(X, np.ma.MaskedArray):
+        # What is masked is missing, and refused as such.
+        X = X.astype(np.float64).filled(np.nan)
     try:
         found = getattr(estimator, method)(X)
     except Exception as error:

@@ -125,9 +125,18 @@ def _run(handle, call, inputs):
 
     try:
         with stopped_by(check):
-            return call(*[given.value if isinstance(given, Handle) else given.read() for given in inputs]), None
+            return call(*[given.value if isinstance(given, Handle) else _read(given) for given in inputs]), None
     except PartitionError as error:
         return None, error
     except BaseException as error:
         # Why: also a panic of the compiled part, which is no Exception; a thread that ends without a word leaves others waiting.
         return None, PartitionError(f"{call.label}: {type(error).__name__}: {error}", call.label)
+
+
+def _read(lazy):
+    try:
+        return lazy.read()
+    except Exception as error:
+        if lazy.label is None:
+            raise
+        raise PartitionError(f"{lazy.label}: {type(error).__name__}: {error}", lazy.label) from error

@@ -111,8 +111,14 @@ class Distributed:
             progress = None if progress is None else _one_at_a_time(progress)
             blocks = blocks_of(X, weights, backend=backend)
             pieces = Pieces(blocks, backend, self._task_threads(), progress)
+            before = dict(vars(self))
             try:
                 yield pieces
+            except BaseException:
+                # A fit that fails leaves the one before as it was.
+                vars(self).clear()
+                vars(self).update(before)
+                raise
             finally:
                 # Why: the compiled part may have been given up while one of its threads waits for rows.
                 pieces.cancel()
@@ -194,14 +200,14 @@ def backend_of(client):
         if client is None:
             try:
                 client = get_client()
-                stack.enter_context(_beside_a_task())
             except ValueError:
                 client = stack.enter_context(_own_cluster())
-        if isinstance(client, Threads):
+        if type(client) is Threads:
             # Several fits at once: none ends the tasks of another.
             client = Threads(client.n_threads)
         if isinstance(client, Client):
             client = Dask(client)
+            stack.enter_context(_beside_a_task())
             client.check_workers()
         if not isinstance(client, Backend):
             raise TypeError(
@@ -215,12 +221,14 @@ def _own_cluster():
     """A client of a cluster on this machine, which ends with it."""
     # Without a dashboard there is still a page of the scheduler; at any free port nobody is warned of it.
     anywhere = {"dashboard_address": ":0"}
-    with (
-        LocalCluster(
-            processes=True, threads_per_worker=1, dashboard_address=None, scheduler_kwargs=anywhere
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    try:
+        cluster = LocalCluster(processes=True, threads_per_worker=1, dashboard_address=None, scheduler_kwargs=anywhere)
+    except RuntimeError as error:
+        raise RuntimeError(
+            "no cluster could be started on this machine; its processes import the script that starts it. Put the script below "
+            'if __name__ == "__main__":, or give a client.'
+        ) from error
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -232,7 +240,12 @@ def _beside_a_task():
     except ValueError:
         yield
         return
-    secede()
+    try:
+        secede()
+    except KeyError:
+        # The task has left its place already, as inside `worker_client`.
+        yield
+        return
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from dask import delayed
 
 from .._cluster import _tasks as tasks
 from .._cluster._blocks import blocks_of
-from .._cluster._collections import frame_dtype
+from .._cluster._collections import column_names, frame_dtype
 from .._cluster._threads import Threads
 
 
@@ -30,7 +30,8 @@ def lazy_rows(X):
                 f"a {type(X).__name__}; rows must be a matrix. Give a dataframe, such as series.to_frame()."
             )
         frame_dtype(X.dtypes)  # refuses columns that are not of numbers, by name
-        return X.to_dask_array(), [str(name) for name in X.columns]
+        names = column_names(X)
+        return X.to_dask_array(), None if names is None else list(names)
     with Threads(1) as backend:
         blocks = blocks_of(X, backend=backend)
         parts = [
