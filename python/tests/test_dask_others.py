@@ -288,3 +288,14 @@ def test_masks_and_numbered_columns():
     assert not hasattr(ours, "feature_names_in_")
     with pytest.raises(PartitionError, match="is nan"):
         ours.transform(da.ma.masked_greater(ROWS, 1.0)).compute()
+
+
+def test_blocks_of_the_usual_size_give_the_same_bits(client, monkeypatch):
+    monkeypatch.setattr(_pieces, "_FEW_ROWS", 2048)
+    rows = da.random.default_rng(3).normal(size=(30_000, 4), chunks=([2500] * 8 + [100] * 100, 4))
+    makes = [lambda who: PCA(2, client=who), lambda who: eigenlift.dask.KernelPCA(2, kernel="rbf", rank=30, client=who)]
+    for make in makes:
+        fits = [make(who).fit(rows) for who in (Threads(1), Threads(3), client)]
+        assert "13 blocks" in str(fits[0].plan_)
+        for other in fits[1:]:
+            assert_array_equal(other.transform(X[:, :4]), fits[0].transform(X[:, :4]))
