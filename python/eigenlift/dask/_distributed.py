@@ -235,21 +235,18 @@ def _own_cluster():
 @contextlib.contextmanager
 def _beside_a_task():
     """In a task of a cluster, leaves its place to others: the work needs places, and nobody else may have one."""
+    inside = True
     try:
         get_worker()
-    except ValueError:
-        yield
-        return
-    try:
         secede()
-    except KeyError:
-        # The task has left its place already, as inside `worker_client`.
-        yield
-        return
+    except (ValueError, KeyError):
+        # In no task, or in one that has left its place already, as inside `worker_client`.
+        inside = False
     try:
         yield
     finally:
-        rejoin()
+        if inside:
+            rejoin()
 
 
 def _one_at_a_time(progress):
