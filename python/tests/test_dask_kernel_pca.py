@@ -269,6 +269,6 @@ def test_plans_and_progress():
     assert ours.plan(ROWS).route == "low-rank"
     ours.fit(ROWS).certify()
     stages = {stage for stage, _, _ in told}
-    assert {"rows left out", "moments of features", "pass over pairs"} <= stages
+    assert {"moments of features", "signs", "pass over pairs"} <= stages
     assert all(0 <= done <= total for _, done, total in told)
     assert [step[1:] for step in told if step[0] == "moments of features"][-1] == (613, 613)
