@@ -5,7 +5,7 @@ use super::choose::{self, Choice, ChoiceOptions, Spectrum};
 use super::sums::{self, Weighted};
 use super::{Pca, PcaPlan, PcaRoute, PcaStream, Pieces, products};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef};
 use crate::moments::Directions;
 use crate::progress::Watch;
@@ -156,6 +156,14 @@ impl Passes for PiecePasses<'_> {
     ) -> Result<()> {
         watch.check()?;
         let product = self.0.centred_product(centre, block)?;
+        let shape = (product.n_rows(), product.n_cols());
+        if shape != (out.n_rows(), out.n_cols()) {
+            return Err(Error::data(
+                format!("a product of {} × {}", shape.0, shape.1),
+                format!("it must be {} × {}", out.n_rows(), out.n_cols()),
+                "The rows must stay the same while they are read",
+            ));
+        }
         for i in 0..product.n_rows() {
             out.row_mut(i).iter_mut().zip(product.row(i)).for_each(|(o, p)| *o += p);
         }

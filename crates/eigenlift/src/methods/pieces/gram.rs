@@ -42,6 +42,13 @@ impl<'a> PiecesGram<'a> {
         sorted.sort_unstable();
         sorted.dedup();
         let rows = self.pieces.gather(&sorted)?;
+        if rows.n_rows() != sorted.len() {
+            return Err(Error::data(
+                format!("{} rows where {} were asked for", rows.n_rows(), sorted.len()),
+                "there must be one for each number",
+                "The rows must stay the same while they are read",
+            ));
+        }
         let at: Vec<usize> = indices.iter().map(|i| sorted.partition_point(|s| s < i)).collect();
         Ok(Matrix::from_fn(indices.len(), rows.n_cols(), |i, j| rows[(at[i], j)]))
     }

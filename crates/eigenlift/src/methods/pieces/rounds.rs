@@ -72,6 +72,14 @@ pub(in crate::methods) fn pivots_of_pieces(
         draw.watch.step("landmarks", rounds.pivots.len(), rank)?;
         let targets = targets(&left, draws_at_a_time(rank), &mut random);
         let found = pieces.locate(&targets)?;
+        let shape = (found.rows.len(), found.entries.n_rows(), found.entries.n_cols());
+        if shape != (targets.len(), targets.len(), pieces.n_cols()) {
+            return Err(Error::data(
+                format!("{} rows of {} columns for {} places", shape.1, shape.2, targets.len()),
+                format!("there must be one of {} columns for each", pieces.n_cols()),
+                "The rows must stay the same while they are read",
+            ));
+        }
         let mut candidates: Vec<(usize, usize)> = Vec::new();
         for (at, row) in found.rows.iter().enumerate() {
             let Some(row) = row else { continue };
@@ -136,7 +144,9 @@ impl Rounds<'_> {
         match left.iter().position(|sum| !sum.is_finite()) {
             None => Ok(left),
             Some(piece) => Err(Error::data(
-                format!("kernel values k(x,x) in piece {} whose sum is not finite", piece + 1),
+                format!(
+                    "kernel values k(x,x) whose sum is not finite, in part {piece} of the rows (counted from 0)"
+                ),
                 "kernel values must stay within double precision",
                 "Look for entries of extreme size, or change the kernel's parameters",
             )),
