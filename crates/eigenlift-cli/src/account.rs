@@ -168,7 +168,7 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
         ));
     }
     if bounds.grounds == Grounds::Residuals {
-        lines.push(beyond_doubt(&bounds, k));
+        lines.push(certified(&bounds, k));
     }
     if let Some(explained) = bounds.explained {
         lines.push(format!(
@@ -181,20 +181,14 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
 }
 
 /// How many of `k` components are proved to be the largest.
-pub(crate) fn beyond_doubt(bounds: &Bounds, k: usize) -> String {
-    let missed = bounds.missed.map_or(String::new(), |missed| {
-        format!(
-            ": an eigenvalue nλ up to {} could have been missed, though nothing points to it",
-            number(missed)
-        )
-    });
-    match (bounds.n_certified, k) {
-        (0, 1) => format!("it is not proved to be the largest{missed}"),
-        (1.., 1) => "it is the largest beyond doubt".into(),
-        (sure, _) if sure >= k => format!("all {k} are the largest beyond doubt"),
-        (0, _) => format!("none of the {k} is proved to be among the largest{missed}"),
-        (1, _) => format!("the first of {k} is the largest beyond doubt{missed}"),
-        (sure, _) => format!("the first {sure} of {k} are the largest beyond doubt{missed}"),
+pub(crate) fn certified(bounds: &Bounds, k: usize) -> String {
+    let components = if k == 1 { "component" } else { "components" };
+    let counted = format!("{} of {k} {components} certified as leading", bounds.n_certified);
+    match bounds.missed {
+        Some(missed) if bounds.n_certified < k => {
+            format!("{counted}; a missed eigenvalue nλ could be at most {}", number(missed))
+        }
+        _ => counted,
     }
 }
 

@@ -71,7 +71,7 @@ fn the_error_of_the_rows_put_together_again_is_the_sum_of_the_eigenvalues_left_o
         words.contains("from 1 component: J = 0.34241724; the 3 eigenvalues left out sum to 0.34241724"),
         "{words}"
     );
-    assert!(words.contains("it is the largest beyond doubt"), "{words}");
+    assert!(words.contains("1 of 1 component certified as leading"), "{words}");
     let words = folder.say("fit pca iris.csv -k 3 --out s.csv").ok().err;
     assert!(words.contains("the eigenvalue left out is 0.02367619"), "{words}");
     let words = folder.say("fit pca iris.csv -k 4 --out s.csv").ok().err;
@@ -90,7 +90,7 @@ fn the_account_in_words_is_read_by_people() {
         "  component  driven by (sign, share of the column)",
         "  pca1       +petal_length 73 %, +sepal_length 13 %, +petal_width 13 %",
         "  pca2       +sepal_width 53 %, +sepal_length 43 %, −petal_length 3 %",
-        "all 2 are the largest beyond doubt",
+        "2 of 2 components certified as leading",
         "wrote s.csv (scores)",
     ] {
         assert!(words.contains(line), "{line}\n{words}");

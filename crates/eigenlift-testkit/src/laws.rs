@@ -116,6 +116,7 @@ pub fn options(watch: &Watch, tolerance: f64, norm_bound: f64) -> SolveOptions<'
         norm_bound,
         max_passes: 200,
         verify: true,
+        basis: false,
         seed: 0,
         watch,
     }

@@ -3,6 +3,7 @@
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
 
+pub(crate) mod inertia;
 pub(crate) mod sparse;
 
 use crate::error::{Error, Result};

@@ -65,9 +65,36 @@ impl GramSummary {
 
     /// ‖K_c‖²_F = ‖K‖²_F − 2n‖r‖² + n²g², (K11).
     pub fn centered_squared_norm(&self) -> f64 {
+        let [whole, rows, mean] = self.squares();
+        (whole - rows + mean).max(0.0)
+    }
+
+    /// An upper bound of ‖K_c‖²_F: the rounding of each term of (K11) added.
+    ///
+    /// Why: the terms cancel where K_c is small beside K, and what their rounding leaves may be smaller than the truth.
+    pub fn centered_squared_norm_bound(&self) -> f64 {
+        let [whole, rows, mean] = self.squares();
+        (whole - rows + mean).max(0.0) + self.rounding() * (whole + rows + mean)
+    }
+
+    /// How far [`GramSummary::centered_trace`] may be from the trace of the centered matrix that was summed.
+    pub fn centered_trace_error(&self) -> f64 {
         let n = self.row_means.len() as f64;
-        let squares: f64 = self.row_means.iter().map(|r| r * r).sum();
-        (self.squared_norm - 2.0 * n * squares + n * n * self.grand_mean * self.grand_mean).max(0.0)
+        // Σ|Kᵢᵢ| ≤ √n·‖K‖_F, and for a positive semi-definite matrix it is the trace.
+        let diagonal = self.trace.abs().max(n * self.grand_mean.abs());
+        self.rounding() * (diagonal + self.squared_norm.sqrt())
+    }
+
+    /// ‖K‖²_F, 2n‖r‖² and n²g².
+    fn squares(&self) -> [f64; 3] {
+        let n = self.row_means.len() as f64;
+        let rows: f64 = self.row_means.iter().map(|r| r * r).sum();
+        [self.squared_norm, 2.0 * n * rows, (n * self.grand_mean).powi(2)]
+    }
+
+    /// Relative rounding of sums over the matrix: additions follow each other within a tile, and then from tile to tile.
+    fn rounding(&self) -> f64 {
+        (256.0 + self.row_means.len() as f64 / 64.0) * f64::EPSILON
     }
 }
 

@@ -376,3 +376,37 @@ fn large_matrices_that_were_computed_elsewhere_are_solved_and_judged() {
     let hollow = KernelPca::new(4).kernel(spec("precomputed")).fit(hollow).unwrap();
     assert!(hollow.warnings().iter().any(|text| text.contains("semi-definite")), "{:?}", hollow.warnings());
 }
+
+// From trace and norm alone 3 of the 10 are certified at the median bandwidth, and none at half of it. The solver's basis
+// certifies the first case, the inertia of the matrix the second.
+#[test]
+fn all_components_are_certified_as_leading() {
+    let x = data::digits().unwrap().samples;
+    for gamma in [5e-4, 4.4e-3] {
+        let settings = KernelPca::new(10).kernel(spec(&format!("rbf(gamma={gamma})")));
+        let model = settings.clone().fit(x.clone()).unwrap();
+        assert_eq!(model.plan().solver, Solver::Davidson);
+        let bounds = model.certificate().bounds;
+        assert_eq!(bounds.n_certified, 10, "gamma {gamma}: {bounds:?}");
+        let direct = settings.solver(Solver::Dense).fit(x.clone()).unwrap();
+        for (interval, value) in model.certificate().intervals.iter().zip(direct.eigenvalues()) {
+            assert!(interval.low <= *value && *value <= interval.high, "{interval:?} {value}");
+        }
+    }
+}
+
+// K_c is of the size 1e-5 beside a K of ones: its norm from sums over K is rounding, and must not be taken for a bound.
+#[test]
+fn a_wide_kernel_has_no_false_bound() {
+    let x = problems::noise(700, 5, 1);
+    let settings = KernelPca::new(5).kernel(spec("rbf(gamma=1e-6)"));
+    let all = settings.clone().solver(Solver::Dense).fit(x.clone()).unwrap();
+    let next = {
+        let more = KernelPca::new(6).kernel(spec("rbf(gamma=1e-6)")).solver(Solver::Dense).fit(x.clone());
+        more.unwrap().eigenvalues().get(5).copied().unwrap_or(0.0)
+    };
+    for model in [settings.fit(x).unwrap(), all] {
+        let missed = model.certificate().bounds.missed.unwrap();
+        assert!(missed >= next && next > 0.0, "{missed:e} {next:e}");
+    }
+}

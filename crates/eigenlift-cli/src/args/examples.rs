@@ -303,7 +303,7 @@ Examples:
 
 pub(super) const CERTIFY: &str = "\
 DATA are the rows that the model was fitted on, in the same order. The projection stays what it is; the pass adds a \
-residual and an interval for each component, says how many are the largest beyond doubt, and makes the total exact.
+residual and an interval for each component, reports how many are certified as leading, and makes the total exact.
 
 Examples:
   eigenlift certify rough.safetensors digits.csv --target digit

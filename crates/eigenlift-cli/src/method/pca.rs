@@ -1,7 +1,7 @@
 //! Principal component analysis.
 
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
-use crate::account::{SHOWN_COMPONENTS, beyond_doubt, number};
+use crate::account::{SHOWN_COMPONENTS, certified, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
 use crate::choose::{choice_figure, choice_table};
 use crate::exit::Failure;
@@ -251,7 +251,7 @@ pub(super) fn certainty(model: &FittedPca) -> String {
     format!(
         "{again}certificate: worst relative residual {:.1e}{found}; {}",
         certificate.worst_residual(),
-        beyond_doubt(&certificate.bounds, k)
+        certified(&certificate.bounds, k)
     )
 }
 

@@ -1,6 +1,7 @@
 //! What the residuals prove about eigenvalues and eigenvectors, docs/theory (K13)–(K17).
 
 use super::EigenPairs;
+use super::spectrum::descending;
 use serde::{Deserialize, Serialize};
 
 /// A vector is called determined when the bound on its angle to the true one is below this.
@@ -9,6 +10,12 @@ const DETERMINED: f64 = 1e-2;
 const TIE: f64 = 1e-10;
 /// Relative rounding of a sum of n² squares.
 const SUM_ROUNDING: f64 = 1e-12;
+/// Relative rounding of a few operations, with room.
+const ROUND: f64 = 1e-14;
+/// Rounding of a direct eigensolver in units of √n·u‖A‖, with room.
+const DIRECT: f64 = 16.0;
+/// Counts of eigenvalues that one certificate takes on each side.
+const MOST_COUNTS: usize = 8;
 
 /// Bounds between which an eigenvalue of K_c lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +41,8 @@ pub enum Grounds {
     SampledPairs,
     /// What frequent directions cut off: λ̂ ≤ nλ ≤ λ̂ + Δ, (P13).
     Sketch,
+    /// Nothing is proved: landmarks of a kernel that is not known to be positive semi-definite.
+    None,
 }
 
 /// What is known about all eigenvalues together.
@@ -59,14 +68,18 @@ pub struct Bounds {
 }
 
 /// Sizes of K_c that bound what was missed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'a> {
     /// tr(K_c).
     pub(crate) trace: f64,
-    /// ‖K_c‖²_F, when it is known.
+    /// How far the trace may be off.
+    pub(crate) trace_error: f64,
+    /// ‖K_c‖²_F, when it is known: never below that of the matrix that was multiplied with.
     pub(crate) squared_norm: Option<f64>,
     /// Whether K_c is known to be positive semi-definite.
     pub(crate) valid: bool,
+    /// Whether it can be shown that at most this many eigenvalues exceed a number, (K39).
+    pub(crate) at_most: Option<&'a dyn Fn(f64, usize) -> bool>,
 }
 
 /// What features hold and what they leave out.
@@ -78,6 +91,8 @@ pub(crate) struct LeftOut {
     pub(crate) residual_trace: f64,
     /// tr K.
     pub(crate) trace: f64,
+    /// Number of features.
+    pub(crate) n_features: usize,
 }
 
 /// What a sketch B holds of M₂ and how far it can be from it.
@@ -128,9 +143,10 @@ impl Certificate {
         }
     }
 
-    /// Adds what the sizes of the whole matrix prove, (K16): how large a missed eigenvalue can be, how many components are
-    /// certified by index, and what the best axes can hold.
-    pub(crate) fn bounded_by(mut self, pairs: &EigenPairs, whole: Whole) -> Self {
+    /// Adds what the sizes of the whole matrix prove, (K16), and what counting eigenvalues proves, (K39): how large a missed
+    /// eigenvalue can be, how many components are certified by index, and what the best axes can hold.
+    pub(crate) fn bounded_by(mut self, pairs: &EigenPairs, whole: Whole<'_>) -> Self {
+        let k = pairs.values.len();
         let joint = pairs.residuals.iter().map(|r| (r + self.rounding).powi(2)).sum::<f64>().sqrt();
         self.widen_overlapping(&pairs.values, joint);
         let sure = |value: &f64| (value.abs() - joint).max(0.0);
@@ -140,35 +156,89 @@ impl Certificate {
             let square = (square.sqrt() + self.rounding).powi(2) * (1.0 + SUM_ROUNDING);
             (square - known).max(0.0).sqrt() + self.rounding
         });
-        let by_trace = whole
-            .valid
-            .then(|| (whole.trace - pairs.values.iter().map(sure).sum::<f64>()).max(0.0) + self.rounding);
-        // A direct solver has seen every eigenvalue.
-        let by_all =
-            pairs.all.as_ref().map(|all| all.get(pairs.values.len()).copied().unwrap_or(0.0).abs() + joint);
-        let missed = [by_norm, by_trace, by_all].into_iter().flatten().reduce(f64::min);
+        let by_trace = whole.valid.then(|| {
+            let left = whole.trace - pairs.values.iter().map(sure).sum::<f64>();
+            (left + whole.trace_error).max(0.0) + self.rounding
+        });
+        let by_all = pairs.all.as_ref().map(|all| self.widen_to_spectrum(all, &pairs.values, joint));
+        let mut missed = [by_norm, by_trace, by_all].into_iter().flatten().reduce(f64::min);
+        let leading = leading(&pairs.values);
+        let mut n_certified = match (&pairs.all, missed) {
+            (Some(_), _) => k,
+            (None, Some(missed)) => {
+                (0..leading).take_while(|i| pairs.values[*i].abs() - joint > missed).count()
+            }
+            (None, None) => 0,
+        };
+        if let (true, Some(at_most)) = (n_certified < k, whole.at_most) {
+            let (counted, bound) = self.count_leading(&pairs.values[..leading], joint, at_most);
+            n_certified = n_certified.max(counted);
+            missed = [missed, bound].into_iter().flatten().reduce(f64::min);
+        }
         let most = |value: &f64| (value.abs() + joint).max(missed.unwrap_or(f64::INFINITY));
         let (low, high) =
             (pairs.values.iter().map(sure).sum::<f64>(), pairs.values.iter().map(most).sum::<f64>());
-        let share = |sum: f64| (sum / whole.trace).clamp(0.0, 1.0);
+        let (least, largest) = (whole.trace - whole.trace_error, whole.trace + whole.trace_error);
+        let defined = least > 0.0 && missed.is_some() && (whole.valid || pairs.all.is_some());
         self.bounds = Bounds {
             grounds: Grounds::Residuals,
-            n_certified: match (&pairs.all, missed) {
-                (Some(_), _) => pairs.values.len(),
-                (None, Some(missed)) => {
-                    let size = |i: usize| pairs.values[i].abs();
-                    let k = pairs.values.len();
-                    let leads = |i: usize| (i + 1..k).all(|later| size(later) <= size(i));
-                    (0..k).take_while(|i| leads(*i) && size(*i) - joint > missed).count()
-                }
-                (None, None) => 0,
-            },
+            n_certified,
             missed,
-            explained: (whole.trace > 0.0 && missed.is_some())
-                .then(|| Interval { low: share(low), high: share(high) }),
+            explained: defined.then(|| Interval {
+                low: (low / largest * (1.0 - ROUND)).clamp(0.0, 1.0),
+                high: share_at_most(high, least),
+            }),
             ..Bounds::default()
         };
         self
+    }
+
+    /// A direct solver has seen every eigenvalue, each up to rounding: the intervals hold those of their index. Returns a bound
+    /// of the next one.
+    fn widen_to_spectrum(&mut self, all: &[f64], values: &[f64], joint: f64) -> f64 {
+        let largest = all.iter().map(|v| v.abs()).fold(0.0, f64::max);
+        let error = self.rounding + DIRECT * (all.len() as f64).sqrt() * f64::EPSILON * largest;
+        let by_value = values.iter().zip(all).all(|(v, a)| (v - a).abs() <= joint + error);
+        let order = descending(all, !by_value);
+        for (interval, at) in self.intervals.iter_mut().zip(&order) {
+            interval.low = interval.low.min(all[*at] - error);
+            interval.high = interval.high.max(all[*at] + error);
+        }
+        let next = order.get(values.len()).map_or(0.0, |at| all[*at]);
+        (if by_value { next.max(0.0) } else { next.abs() }) + error
+    }
+
+    /// How many of these components, in descending order, are the ones of their index by counts of the eigenvalues above a
+    /// number, (K39); and a bound of those that they do not account for.
+    ///
+    /// If at most i eigenvalues exceed a number below θ_i − ‖R‖_F, they are the partners of the first i components. Where a
+    /// component is tied with the next one no such number exists; there at most i − 1 above θ_i + ‖R‖_F do.
+    fn count_leading(
+        &mut self,
+        values: &[f64],
+        joint: f64,
+        at_most: &dyn Fn(f64, usize) -> bool,
+    ) -> (usize, Option<f64>) {
+        let below = |i: usize| values[i] - joint - f64::EPSILON * values[i].abs();
+        let apart = |i: usize| values.get(i + 1).is_none_or(|next| next + joint < below(i));
+        let gaps = (0..values.len()).rev().filter(|i| apart(*i) && below(*i) > 0.0).take(MOST_COUNTS);
+        let mut found = (0, None);
+        for i in gaps {
+            let t = below(i);
+            if at_most(t, i + 1) {
+                found = (i + 1, Some(t));
+                break;
+            }
+        }
+        for i in (found.0..values.len()).take(MOST_COUNTS) {
+            let high = values[i] + joint;
+            if high <= 0.0 || !at_most(high, i) {
+                break;
+            }
+            self.intervals[i] = Interval { low: values[i] - joint, high };
+            found = (i + 1, found.1.map_or(Some(high), |bound: f64| Some(bound.min(high))));
+        }
+        found
     }
 
     /// Intervals that overlap may share one eigenvalue; within the joint residual every one has its own (Kahan).
@@ -191,7 +261,7 @@ impl Certificate {
         left: LeftOut,
         rounding: f64,
     ) -> Self {
-        let LeftOut { held: total, residual_trace, trace } = left;
+        let LeftOut { held: total, residual_trace, trace, n_features } = left;
         let interval = |value: &f64| match grounds {
             Grounds::Novelty => {
                 let (root, slack) = (value.sqrt(), residual_trace.sqrt());
@@ -202,19 +272,21 @@ impl Certificate {
         };
         let intervals: Vec<Interval> = values.iter().map(interval).collect();
         let known: f64 = values.iter().sum();
+        // Rounding moves each eigenvalue, and the trace by as much for each feature.
+        let (of_known, of_total) = (values.len() as f64 * rounding, n_features as f64 * rounding);
         // Leading sums move by at most τ together; the whole trace lies between tr(M₂) and tr(M₂) + τ.
         let explained = match grounds {
             Grounds::Novelty => {
                 let low: f64 = intervals.iter().map(|i| i.low.max(0.0)).sum();
                 let high: f64 = intervals.iter().map(|i| i.high).sum();
-                let root = total.sqrt();
-                let (least, most) =
-                    ((root - residual_trace.sqrt()).max(0.0).powi(2), (root + residual_trace.sqrt()).powi(2));
+                let slack = residual_trace.sqrt();
+                let least = ((total - of_total).max(0.0).sqrt() - slack).max(0.0).powi(2);
+                let most = ((total + of_total).sqrt() + slack).powi(2);
                 Interval { low: low / most, high: (high / least.max(f64::MIN_POSITIVE)).min(1.0) }
             }
             _ => Interval {
-                low: ((known - rounding) / (total + residual_trace + rounding)).max(0.0),
-                high: ((known + residual_trace + rounding) / (total + residual_trace)).min(1.0),
+                low: ((known - of_known) / (total + residual_trace + of_total) * (1.0 - ROUND)).max(0.0),
+                high: share_at_most(known + residual_trace + of_known, total + residual_trace - of_total),
             },
         };
         let radius: Vec<f64> = values.iter().map(|_| rounding).collect();
@@ -280,6 +352,12 @@ impl Certificate {
         Self { residuals: Vec::new(), intervals: Vec::new(), bounds, rounding: 0.0, ties: Vec::new() }
     }
 
+    /// For landmarks of a kernel that is not known to be positive semi-definite: nothing is proved.
+    pub(crate) fn of_nothing() -> Self {
+        let bounds = Bounds { grounds: Grounds::None, ..Bounds::default() };
+        Self { residuals: Vec::new(), intervals: Vec::new(), bounds, rounding: 0.0, ties: Vec::new() }
+    }
+
     /// The worst relative residual; 0 when none was computed.
     pub fn worst_residual(&self) -> f64 {
         self.residuals.iter().copied().fold(0.0, f64::max)
@@ -327,6 +405,17 @@ impl Certificate {
     }
 }
 
+/// A share that rounding has not made too small.
+fn share_at_most(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { (part / whole * (1.0 + ROUND)).clamp(0.0, 1.0) } else { 1.0 }
+}
+
+/// How many of the first components are in descending order of magnitude, and none of the later ones is larger.
+fn leading(values: &[f64]) -> usize {
+    let leads = |i: usize| values[i + 1..].iter().all(|later| later.abs() <= values[i].abs());
+    (0..values.len()).take_while(|i| leads(*i)).count()
+}
+
 /// Runs of neighbours whose gap is too small for the angle bound ρ/gap (K15).
 fn ties(values: &[f64], radius: &[f64], next: Option<f64>) -> Vec<(usize, usize)> {
     let k = values.len();
@@ -363,8 +452,13 @@ mod tests {
             residuals: vec![1e-8; values.len()],
             next,
             all: None,
+            basis: None,
             stats: SolveStats::default(),
         }
+    }
+
+    fn sized(trace: f64, squared_norm: f64) -> Whole<'static> {
+        Whole { trace, trace_error: 0.0, squared_norm: Some(squared_norm), valid: true, at_most: None }
     }
 
     #[test]
@@ -382,12 +476,12 @@ mod tests {
     fn intervals_that_overlap_are_as_wide_as_the_joint_residual() {
         let rho = 2.0 * (0.94f64 * 0.06).sqrt();
         let pairs = EigenPairs { residuals: vec![0.0, rho], ..pairs(&[1.9, 1.88], None) };
-        let whole = Whole { trace: 3.9, squared_norm: Some(4.0 + 1.9 * 1.9), valid: true };
+        let whole = sized(3.9, 4.0 + 1.9 * 1.9);
         let c = Certificate::new(&pairs, 0.0).bounded_by(&pairs, whole);
         assert!(c.intervals[0].low <= 2.0 && 2.0 <= c.intervals[0].high, "{:?}", c.intervals);
         // Components out of order are not certified by index.
         let swapped = EigenPairs { values: vec![196.02, 200.0], residuals: vec![0.0, 0.0], ..pairs };
-        let whole = Whole { trace: 396.02, squared_norm: Some(200.0 * 200.0 + 196.02 * 196.02), valid: true };
+        let whole = sized(396.02, 200.0 * 200.0 + 196.02 * 196.02);
         let c = Certificate::new(&swapped, 0.0).bounded_by(&swapped, whole);
         assert_eq!(c.bounds.n_certified, 0);
     }

@@ -7,7 +7,7 @@
 use super::orthonormal::{orthonormalise, times};
 use super::rayleigh_ritz::{Refined, rayleigh_ritz};
 use super::spectrum::Convergence;
-use super::{EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
+use super::{BasisProducts, EigenPairs, Eigensolver, Sketch, SolveOptions, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{
     Onto, add_combination, column_norms, combine, combine_in_place, inner, inner_single, scale_columns,
@@ -146,7 +146,15 @@ impl Eigensolver for Davidson {
         let start = run.start(n)?;
         if start.n_cols() == 0 {
             let (values, residuals, stats) = (Vec::new(), Vec::new(), SolveStats::default());
-            return Ok(EigenPairs { values, vectors: start, residuals, next: None, all: None, stats });
+            return Ok(EigenPairs {
+                values,
+                vectors: start,
+                residuals,
+                next: None,
+                all: None,
+                basis: None,
+                stats,
+            });
         }
         let mut basis = Basis::new(n, run.sizes.basis);
         let product = run.apply(&start)?;
@@ -383,7 +391,8 @@ impl Run<'_> {
         let (next, all) = (step.theta.get(wanted).copied(), None);
         if !self.how.verify {
             let (values, residuals) = (step.theta[..wanted].to_vec(), step.norms[..wanted].to_vec());
-            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
+            let basis = self.products(basis);
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, basis, stats: self.stats }));
         }
         let product = self.apply(&vectors)?;
         let Refined { values, vectors, product, residuals } = rayleigh_ritz(&vectors, &product)?;
@@ -391,13 +400,20 @@ impl Run<'_> {
         let judge = self.judge(values.first().copied().unwrap_or(0.0));
         let holds = (0..wanted).all(|i| judge.holds(residuals[i], values[i], 1.1));
         if holds || (at_rounding && self.are_rounding(&residuals)) {
-            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, stats: self.stats }));
+            let basis = self.products(basis);
+            return Ok(Some(EigenPairs { values, vectors, residuals, next, all, basis, stats: self.stats }));
         }
         if self.stats.passes >= self.how.max_passes {
             return Err(self.gave_up(&residuals, &values));
         }
         basis.reset(&vectors, &product);
         Ok(None)
+    }
+
+    /// What the basis proves about all eigenvalues, if that is wanted.
+    fn products(&self, basis: &Basis) -> Option<BasisProducts> {
+        let unit_roundoff = self.operator.unit_roundoff();
+        self.how.basis.then(|| BasisProducts::new(basis.q(), basis.aq(), unit_roundoff))
     }
 
     fn check_patience(&self, norms: &[f64], theta: &[f64]) -> Result<()> {

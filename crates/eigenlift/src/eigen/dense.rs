@@ -37,7 +37,7 @@ impl Eigensolver for Dense {
             vec![operator.unit_roundoff() * how.norm_bound; order.len()]
         };
         how.watch.step("dense eigensolver", 1, 1)?;
-        Ok(EigenPairs { values, vectors, residuals, next, all: Some(all), stats })
+        Ok(EigenPairs { values, vectors, residuals, next, all: Some(all), basis: None, stats })
     }
 }
 

@@ -88,6 +88,7 @@ mod tests {
             norm_bound: 100.0,
             max_passes: 10,
             verify: false,
+            basis: false,
             seed: 1,
             watch: &watch,
         };

@@ -1,6 +1,7 @@
 //! Eigensolvers behind one trait. They see an operator and nothing else.
 
 mod certificate;
+mod counting;
 mod davidson;
 mod dense;
 mod krylov;
@@ -11,6 +12,8 @@ mod spectrum;
 
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
 pub(crate) use certificate::{LeftOut, Sketched, Whole};
+pub use counting::BasisProducts;
+pub(crate) use counting::Sizes;
 pub use davidson::Davidson;
 pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
@@ -53,6 +56,8 @@ pub struct SolveOptions<'a> {
     /// Whether residuals come from one more product, made for this purpose alone. A caller that makes that product itself
     /// may leave it out.
     pub verify: bool,
+    /// Whether the solver returns what its basis proves about all eigenvalues.
+    pub basis: bool,
     /// Seed of random start vectors.
     pub seed: u64,
     /// Who is told, and who may stop it.
@@ -72,6 +77,8 @@ pub struct EigenPairs {
     pub next: Option<f64>,
     /// All eigenvalues, largest first, when they were computed.
     pub all: Option<Vec<f64>>,
+    /// What the solver's basis proves about the eigenvalues that were not wanted, where it has one.
+    pub basis: Option<BasisProducts>,
     /// What it took.
     pub stats: SolveStats,
 }

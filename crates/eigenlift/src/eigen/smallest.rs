@@ -252,7 +252,7 @@ fn dense(problem: &Problem<'_>) -> Result<EigenPairs> {
     watch.step("dense eigensolver", 1, 1)?;
     let stats = SolveStats { iterations: 1, passes: 2, products: n + k };
     let (values, next) = (all[..k].to_vec(), all.get(k).copied());
-    Ok(EigenPairs { values, vectors, residuals, next, all: Some(all), stats })
+    Ok(EigenPairs { values, vectors, residuals, next, all: Some(all), basis: None, stats })
 }
 
 fn deflated(problem: &Problem<'_>) -> Result<Matrix<f64>> {

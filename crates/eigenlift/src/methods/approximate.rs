@@ -203,6 +203,8 @@ fn certificate(plan: &Plan, work: &Finished<'_>, axes: &Axes) -> Certificate {
     match (plan.route, work.sampled, plan.approximation) {
         (Route::Primal, ..) => axes.certificate(partial.trace()),
         (_, Some(error), _) => Certificate::of_sampled_pairs(error.relative()),
+        // Why: (K35) and (K36) need a positive semi-definite kernel.
+        _ if !work.features.known_valid() => Certificate::of_nothing(),
         (_, None, approximation) => {
             let grounds = if approximation == Some(Approximation::Growing) {
                 Grounds::Novelty
@@ -213,6 +215,7 @@ fn certificate(plan: &Plan, work: &Finished<'_>, axes: &Axes) -> Certificate {
                 held: partial.trace(),
                 residual_trace: partial.residual_trace(),
                 trace: work.sum.trace,
+                n_features: partial.dimension(),
             };
             Certificate::of_approximation(grounds, &axes.values, axes.next, left, axes.rounding)
         }
@@ -249,11 +252,12 @@ pub(super) fn finish(
     let total = match certificate.bounds.grounds {
         Grounds::ResidualTrace => held + left,
         Grounds::Novelty => (held.sqrt() + left.sqrt()).powi(2),
-        Grounds::Residuals | Grounds::SampledPairs | Grounds::Sketch => held,
+        Grounds::Residuals | Grounds::SampledPairs | Grounds::Sketch | Grounds::None => held,
     };
     if plan.route == Route::LowRank && !work.features.known_valid() {
         warnings.push(
-            "the kernel is not known to be positive semi-definite: the bounds hold only if it is on this data".into(),
+            "the kernel is not known to be positive semi-definite: error bounds of landmarks do not hold, and none are given"
+                .into(),
         );
     }
     Ok(FittedKernelPca {

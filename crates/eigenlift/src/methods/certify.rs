@@ -1,9 +1,10 @@
 //! An approximate model made certain: one exact pass for bounds, more passes for an exact model.
 
-use super::dual::{self, ENTRY_ERROR};
+use super::dual;
+use super::proof::{Proof, entry_error, trace_error};
 use super::{FittedKernelPca, KernelPca};
 use crate::data::AnySamples;
-use crate::eigen::{Certificate, EigenPairs, SolveStats, Whole};
+use crate::eigen::{BasisProducts, Certificate, EigenPairs, SolveStats, Whole};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
@@ -23,7 +24,7 @@ const NOT_CHECKED: &str =
 
 impl FittedKernelPca {
     /// Bounds for this model from one exact pass over the Gram matrix of its samples: for each component a residual and an
-    /// interval that holds an eigenvalue, how many components are the ones of their index beyond doubt, the exact total
+    /// interval that holds an eigenvalue, how many components are certified as leading, the exact total
     /// variance, and what the best axes can hold, (K37). The projection stays what it is.
     ///
     /// Cost: n²(2d + 2k)/2 flops, whatever the fit was; memory a few tiles and 3·n·k numbers.
@@ -77,16 +78,22 @@ impl FittedKernelPca {
             .collect();
         let stats =
             SolveStats { passes: self.stats.passes + 1, products: self.stats.products + k, ..self.stats };
-        let pairs = EigenPairs { values, vectors, residuals, next: None, all: None, stats };
+        let basis = BasisProducts::new(vectors.view(), product.block.view(), gram.unit_roundoff());
+        let pairs = EigenPairs { values, vectors, residuals, next: None, all: None, basis: None, stats };
         let summary = &product.summary;
         let size = if known_valid { summary.trace } else { summary.squared_norm.sqrt() };
+        let entries = entry_error(self.plan.n_features) * size;
+        let rounding = entries * gram.unit_roundoff();
+        let free = u128::from(self.plan.bytes_allowed);
+        let proof = Proof::new(gram, summary, Some(basis), (entries, known_valid), (free, watch));
         let whole = Whole {
             trace: summary.centered_trace(),
-            squared_norm: Some(summary.centered_squared_norm()),
+            trace_error: trace_error(summary, rounding),
+            squared_norm: Some(summary.centered_squared_norm_bound()),
             valid: known_valid,
+            at_most: Some(&|t, limit| proof.at_most(t, limit)),
         };
-        let mut certificate =
-            Certificate::new(&pairs, ENTRY_ERROR * gram.unit_roundoff() * size).bounded_by(&pairs, whole);
+        let mut certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
         certificate.ties.clone_from(&self.certificate.ties);
         certificate.bounds.residual_trace = self.certificate.bounds.residual_trace;
         certificate.bounds.residual_share = self.certificate.bounds.residual_share;
@@ -94,7 +101,9 @@ impl FittedKernelPca {
         if let (Some(explained), Some(left), false) =
             (&mut certificate.bounds.explained, certificate.bounds.residual_trace, self.has_grown())
         {
-            let most = (self.eigenvalues.iter().sum::<f64>() + left) / whole.trace;
+            let rounding = self.eigenvalues.len() as f64 * (rounding + self.certificate.rounding);
+            let held = self.eigenvalues.iter().sum::<f64>() + left + rounding;
+            let most = held / (whole.trace - whole.trace_error);
             explained.high = explained.high.min(most).max(explained.low);
         }
         let mut warnings = self.warnings.clone();

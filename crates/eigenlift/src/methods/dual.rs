@@ -1,6 +1,7 @@
 //! The dual recipe: eigenpairs of a centred Gram matrix, with their certificate.
 
 use super::mercer::RESOLUTION;
+use super::proof::{Proof, entry_error, trace_error};
 use crate::eigen::{
     Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
     SolveOptions, SolveStats, Whole, descending, fix_signs, lowest_ritz_value, rank_threshold, rayleigh_ritz,
@@ -20,8 +21,6 @@ use crate::progress::Watch;
 const MAX_PASSES: usize = 200;
 /// Share of the tolerance that the solver is asked for.
 const SOLVER_SHARE: f64 = 0.8;
-/// Error of a kernel entry in units of roundoff, relative to √(kᵢᵢkⱼⱼ): inner product, distance and profile together.
-pub(super) const ENTRY_ERROR: f64 = 32.0;
 /// Eigenvalues of the sketch below this share of its largest are rounding.
 const SKETCH_SHARE: f64 = 1e-10;
 
@@ -84,6 +83,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         norm_bound,
         max_passes: MAX_PASSES,
         verify: false,
+        basis: true,
         seed: plan.seed,
         watch,
     };
@@ -93,10 +93,21 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let mut warnings = Vec::new();
     let repaired = negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
     let total = repaired.unwrap_or(summary.centered_trace());
-    let squared_norm = repaired.is_none().then(|| summary.centered_squared_norm());
-    let whole = Whole { trace: total, squared_norm, valid: problem.known_valid };
-    let mut certificate =
-        Certificate::new(&pairs, ENTRY_ERROR * unit_roundoff * norm_bound).bounded_by(&pairs, whole);
+    let squared_norm = repaired.is_none().then(|| summary.centered_squared_norm_bound());
+    let entries = entry_error(plan.n_features) * norm_bound;
+    let rounding = entries * unit_roundoff;
+    let free = u128::from(plan.bytes_allowed.saturating_sub(plan.bytes_needed));
+    let grounds = (entries, problem.known_valid);
+    let proof = Proof::new(gram, &summary, pairs.basis.take(), grounds, (free, watch));
+    let whole = Whole {
+        trace: total,
+        // A repaired trace is the sum of eigenvalues, each with its own rounding.
+        trace_error: repaired.map_or(trace_error(&summary, rounding), |_| 2.0 * n as f64 * rounding),
+        squared_norm,
+        valid: problem.known_valid,
+        at_most: Some(&|t, limit| proof.at_most(t, limit)),
+    };
+    let mut certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
     keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
     let rough = certificate.residuals.iter().filter(|r| **r > plan.tolerance).count();

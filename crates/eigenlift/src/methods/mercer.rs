@@ -179,6 +179,7 @@ fn check(
         norm_bound: frobenius,
         max_passes: 300,
         verify: true,
+        basis: false,
         seed,
         watch,
     };

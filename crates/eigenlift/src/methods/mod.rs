@@ -23,6 +23,7 @@ pub mod pca;
 pub mod pieces;
 mod preimages;
 mod primal;
+mod proof;
 mod sample_arrays;
 mod saved;
 mod schedule;

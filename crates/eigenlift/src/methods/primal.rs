@@ -283,9 +283,16 @@ impl Axes {
             residuals: self.residuals.clone(),
             next: self.next,
             all: self.all.clone(),
+            basis: None,
             stats: SolveStats::default(),
         };
-        let whole = Whole { trace, squared_norm: Some(self.squared_norm), valid: true };
+        let whole = Whole {
+            trace,
+            trace_error: self.rounding,
+            squared_norm: Some(self.squared_norm),
+            valid: true,
+            at_most: None,
+        };
         Certificate::new(&pairs, self.rounding).bounded_by(&pairs, whole)
     }
 }
@@ -318,6 +325,7 @@ pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Re
         norm_bound: a.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),
         max_passes: MOST_STEPS,
         verify: false,
+        basis: false,
         seed: 0,
         watch,
     };

@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         }
         let (values, residuals) = (values.to_vec(), residuals.to_vec());
         let vectors = first_columns(&pairs.vectors, found);
-        Ok(Ok(EigenPairs { values, vectors, residuals, next, all: None, stats: self.stats }))
+        Ok(Ok(EigenPairs { values, vectors, residuals, next, all: None, basis: None, stats: self.stats }))
     }
 }
 

@@ -248,6 +248,7 @@ impl CentredGram {
             norm_bound: self.norm_before,
             max_passes: MAX_PASSES,
             verify: false,
+            basis: false,
             seed,
             watch: &silent,
         };

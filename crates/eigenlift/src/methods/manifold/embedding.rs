@@ -195,6 +195,7 @@ fn largest(operator: &CentredSquares<'_>, wanted: Wanted<'_>) -> Result<EigenPai
         norm_bound: operator.norm,
         max_passes: MAX_PASSES,
         verify: true,
+        basis: false,
         seed: wanted.seed,
         watch: wanted.watch,
     };

@@ -112,6 +112,7 @@ pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
         norm_bound: (n as f64).sqrt(),
         max_passes: MAX_PASSES,
         verify: true,
+        basis: false,
         seed: wanted.seed,
         watch: wanted.watch,
     };

@@ -140,7 +140,13 @@ impl Known {
         let found = pairs.vectors.n_cols();
         let mut vectors = std::mem::take(&mut pairs.vectors).into_first_columns(rank);
         fix_signs(&mut vectors);
-        let whole = Whole { trace: self.trace, squared_norm: square, valid: true };
+        let whole = Whole {
+            trace: self.trace,
+            trace_error: rounding,
+            squared_norm: square,
+            valid: true,
+            at_most: None,
+        };
         let certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
         let spectrum: Vec<f64> = match &pairs.all {
             Some(all) => all.iter().copied().take_while(|v| *v > threshold).collect(),
@@ -228,6 +234,7 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
         residuals: vec![error * largest; kept],
         next: all.get(kept).copied(),
         all: Some(all),
+        basis: None,
         stats: SolveStats { iterations: 1, passes: 1, products: d },
     };
     let squared_norm = pairs.all.as_ref().map(|all| all.iter().map(|v| v * v).sum());
@@ -329,6 +336,7 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
         norm_bound: trace,
         max_passes: MOST_PASSES,
         verify: true,
+        basis: false,
         seed: how.seed,
         watch: how.watch,
     };

@@ -48,6 +48,7 @@ pub(crate) fn of_directions(sum: &Directions, wanted: Wanted) -> Result<Axes> {
         residuals: vec![0.0; kept],
         next: all.get(kept).copied(),
         all: is_whole.then(|| all.clone()),
+        basis: None,
         stats: SolveStats { iterations: 1, passes: 1, products: sum.rows().n_rows() },
     };
     let mut axes = known.finish(pairs, threshold, 0.0, None)?;
