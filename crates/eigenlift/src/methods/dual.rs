@@ -136,8 +136,19 @@ fn size(problem: &DualProblem<'_>, watch: &Watch) -> Result<f64> {
     Ok(problem.gram.summary(watch)?.squared_norm.sqrt())
 }
 
-/// Refuses kernel values whose sums of squares overflow.
+/// Kernel values whose squares, times the square of rounding, are still numbers.
+const LEAST_KERNEL_VALUE: f64 = 1e-130;
+
+/// Refuses kernel values whose sums of squares overflow, or whose squares underflow: every norm would be infinite or zero, and
+/// every bound made of them false.
 pub(super) fn check_magnitude(largest: f64, n: usize) -> Result<()> {
+    if largest > 0.0 && largest < LEAST_KERNEL_VALUE {
+        return Err(Error::kernel(
+            format!("kernel values of at most {largest:.1e}"),
+            format!("the largest must exceed {LEAST_KERNEL_VALUE:e}, so that squares do not underflow"),
+            "Multiply the data by a large number, or change the kernel's parameters",
+        ));
+    }
     if (largest * n as f64).powi(2).is_finite() || !largest.is_finite() {
         return Ok(());
     }

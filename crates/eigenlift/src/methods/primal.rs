@@ -1,5 +1,6 @@
 //! The primal recipe: moments of features, read a piece at a time, and their leading axes.
 
+use super::dual::check_magnitude;
 use super::feature_sums::FeatureSums;
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::eigen::{
@@ -355,6 +356,7 @@ pub(crate) fn axes(features: &Features, sum: &FeatureSums, k: usize, watch: &Wat
             "Give more rows",
         ));
     }
+    check_magnitude(sum.trace / partial.count() as f64, partial.count() as usize)?;
     let (pairs, norm) = leading_eigenpairs(partial.scatter(), k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
     let rounding = features.rounding(sum, largest);
