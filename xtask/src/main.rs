@@ -10,6 +10,7 @@ mod markdown;
 mod python;
 mod browser;
 mod steps;
+mod audit;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ Commands:
   test     formatting, lints, documentation, tests, doctests, examples, the rules below, Python and the browser
   python   only the Python package: its wheel, its tests and scikit-learn's, documents, types, a newcomer's first run
   browser  only the tests that drive the explorer and the report in a Chromium
+  audit    level and bias studies, all or those named after it (minutes); writes docs/reference/audit.md
   layers   only the rules that read the sources: module order, file rules, theory labels, links
   help     this text";
 
@@ -31,12 +33,13 @@ fn main() -> ExitCode {
         (["test"], Some(root)) => steps::test(&root),
         (["python"], Some(root)) => steps::python(&root),
         (["browser"], Some(root)) => steps::browser(&root),
+        (["audit", names @ ..], Some(root)) => audit::run(&root, names),
         (["layers"], Some(root)) => ExitCode::from(check(&root)),
         (["help" | "--help" | "-h"], _) => {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
-        (["test" | "python" | "browser" | "layers"], None) => {
+        (["test" | "python" | "browser" | "layers" | "audit", ..], None) => {
             eprintln!("CARGO_MANIFEST_DIR is not set; it must name the xtask package. Run `cargo xtask …`.");
             ExitCode::from(2)
         }
