@@ -1,5 +1,7 @@
 //! The fewest shortest edges that join a graph's components.
 
+mod groups;
+mod round;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -9,8 +11,10 @@ use super::{Components, Space};
 use crate::data::AnyPoints;
 use crate::error::{Error, Result};
 use crate::progress::Watch;
+use groups::GroupTree;
 use rayon::prelude::*;
-use rows::SortedRows;
+use round::Round;
+use rows::BridgeRows;
 use std::cmp::Ordering;
 
 const STAGE: &str = "bridges";
@@ -20,8 +24,9 @@ const STAGE: &str = "bridges";
 /// Edges are ordered by (length, from, to) with from < to, which makes the tree unique; they come in that order. It grows
 /// in at most log₂ count rounds, in each of which every set but the largest finds its shortest edge outwards (Borůvka).
 ///
-/// Cost: in each round at worst (n − largest set) · n distances; most pairs of rows are passed over by the triangle
-/// inequality. Memory: a copy of the rows, or one row of distances on each thread.
+/// Cost: for components that lie apart, each round takes a few n·d for each pair of neighboring ones; components that lie
+/// within each other cost at worst all distances between them. Memory: a copy of the rows, or one row of distances on each
+/// thread.
 ///
 /// # Errors
 /// When neighbours came as lists, `x` has another number of rows than the graph, or the work is cancelled.
@@ -32,8 +37,9 @@ pub fn bridges(space: &Space, x: AnyPoints<'_>, components: &Components, watch: 
     }
     match space {
         Space::Rows { metric, .. } => {
-            let rows = SortedRows::new(x, *metric);
-            span(components, watch, |sets| rows.shortest_outwards(sets, watch))
+            let rows = BridgeRows::new(x, *metric);
+            let tree = GroupTree::new(&rows, components);
+            span(components, watch, |sets| Round::new(&rows, &tree, sets, watch).shortest_outwards())
         }
         _ => span(components, watch, |sets| shortest_by_distances(x, sets, watch)),
     }

@@ -81,6 +81,24 @@ fn overlapping_sets_single_rows_and_ties() {
 }
 
 #[test]
+fn large_sets_are_joined_as_by_all_pairs() {
+    // Many rows for each pair of sets: directions between them decide which are compared. Blobs, blobs far from zero, rings
+    // within each other, a comb whose teeth interlock, and rows near the end of the range of numbers.
+    let mut stream = Stream::new(4, Purpose::Synthetic);
+    let labels: Vec<usize> = (0..900).map(|i| i % 3).collect();
+    let noise = Matrix::from_fn(900, 5, |_, _| stream.gaussian());
+    let blobs = Matrix::from_fn(900, 5, |i, j| 6.0 * ((labels[i] * (j + 1)) % 4) as f64 + noise[(i, j)]);
+    compare(&blobs, &labels);
+    compare(&Matrix::from_fn(900, 5, |i, j| 1e9 + blobs[(i, j)]), &labels);
+    let turn = |i: usize| i as f64 * 0.7;
+    let ring =
+        |i: usize, j: usize| (1 + labels[i]) as f64 * if j == 0 { turn(i).cos() } else { turn(i).sin() };
+    compare(&Matrix::from_fn(900, 2, |i, j| ring(i, j) + 0.05 * noise[(i, j)]), &labels);
+    compare(&Matrix::from_fn(900, 2, |i, j| if j == 0 { i as f64 } else { 0.1 * noise[(i, 0)] }), &labels);
+    compare(&Matrix::from_fn(900, 2, |i, j| 1e140 * blobs[(i, j)]), &labels);
+}
+
+#[test]
 fn threads_change_nothing() {
     let mut stream = Stream::new(3, Purpose::Synthetic);
     let x = Matrix::from_fn(400, 2, |_, _| stream.uniform());
