@@ -63,92 +63,212 @@ impl Tournament {
     /// Calls `work(number, meeting, turn)` for every pair, on all threads of the current pool. `work` prepares what it needs,
     /// then calls `turn` with what adds to the two blocks; that runs when both have received all earlier contributions.
     pub(crate) fn run(&self, work: impl Fn(usize, Meeting, Turn<'_>) -> Result<()> + Sync) -> Result<()> {
-        let state = State {
-            next: AtomicUsize::new(0),
-            received: (0..self.n_blocks).map(|_| AtomicUsize::new(0)).collect(),
-            stopped: AtomicBool::new(false),
-            failure: Mutex::new(None),
-        };
+        let board = Atomics::new(self.n_blocks);
+        let failure = Mutex::new(None);
         rayon::broadcast(|_| {
             // Why: if `work` panics, the others must not wait for it.
-            let guard = StopOnPanic(&state.stopped);
-            loop {
-                let at = state.next.fetch_add(1, Ordering::Relaxed);
-                if at >= self.len() || state.stopped.load(Ordering::Acquire) {
-                    break;
-                }
-                let meeting = self.meeting(at);
-                if let Err(error) = work(at, meeting, Turn { state: &state, meeting }) {
-                    state.fail(error);
-                }
+            let guard = StopOnPanic(&board);
+            let mut stage = Stage::Claim;
+            while stage != Stage::Ended {
+                stage = match stage {
+                    Stage::First(at) => {
+                        let meeting = self.meeting(at);
+                        let turn = Turn { tournament: self, board: &board, at };
+                        match work(at, meeting, turn) {
+                            Ok(()) => Stage::Claim,
+                            Err(error) => {
+                                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                                failure.get_or_insert(error);
+                                Stage::Stop
+                            }
+                        }
+                    }
+                    stage => self.advance(stage, &board),
+                };
             }
             drop(guard);
         });
-        state.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// What a thread does next: at most one access to what threads share.
+    ///
+    /// A pair waits only for pairs before it, all of which have been taken by some thread: the first unfinished one never
+    /// waits, so this ends. The tests go through all interleavings of these steps for a few blocks and threads.
+    fn advance(&self, stage: Stage, board: &impl Board) -> Stage {
+        let meeting = |at| self.meeting(at);
+        match stage {
+            Stage::Claim => match board.claim() {
+                at if at < self.len() => Stage::Claimed(at),
+                _ => Stage::Ended,
+            },
+            Stage::Claimed(_) if board.is_stopped() => Stage::Ended,
+            Stage::Claimed(at) => Stage::First(at),
+            Stage::First(at) if board.received(meeting(at).first) == meeting(at).first_turn => {
+                Stage::Second(at)
+            }
+            Stage::First(at) => Stage::WaitFirst(at),
+            Stage::WaitFirst(at) => {
+                if board.is_stopped() {
+                    Stage::Refused
+                } else {
+                    Stage::First(at)
+                }
+            }
+            Stage::Second(at) if board.received(meeting(at).second) == meeting(at).second_turn => {
+                Stage::Add(at)
+            }
+            Stage::Second(at) => Stage::WaitSecond(at),
+            Stage::WaitSecond(at) => {
+                if board.is_stopped() {
+                    Stage::Refused
+                } else {
+                    Stage::Second(at)
+                }
+            }
+            Stage::Add(at) => Stage::PassFirst(at),
+            Stage::PassFirst(at) => {
+                let Meeting { first, second, first_turn, .. } = meeting(at);
+                board.pass(first, first_turn + 1);
+                // Why not for a block with itself: after the first pass the next pair may already have counted on.
+                if first == second { Stage::Claim } else { Stage::PassSecond(at) }
+            }
+            Stage::PassSecond(at) => {
+                board.pass(meeting(at).second, meeting(at).second_turn + 1);
+                Stage::Claim
+            }
+            Stage::Stop => {
+                board.stop();
+                Stage::Claim
+            }
+            Stage::Refused => Stage::Stop,
+            Stage::Ended => Stage::Ended,
+        }
     }
 }
 
-struct State {
+/// Where a thread stands, with the number of its pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    /// Takes the next pair.
+    Claim,
+    /// Has one, and looks whether the work goes on.
+    Claimed(usize),
+    /// Looks whether it is its turn with the first block; its tile is ready.
+    First(usize),
+    /// It was not; looks whether the work goes on.
+    WaitFirst(usize),
+    /// The same with the second block.
+    Second(usize),
+    WaitSecond(usize),
+    /// Adds to both.
+    Add(usize),
+    /// Passes the turn on, block by block.
+    PassFirst(usize),
+    PassSecond(usize),
+    /// Its pair failed: tells the others.
+    Stop,
+    /// Another's pair failed while it waited.
+    Refused,
+    /// Has nothing left to do.
+    Ended,
+}
+
+/// What the threads share.
+trait Board {
+    /// The number of the next pair, which nobody else gets.
+    fn claim(&self) -> usize;
+    /// Contributions that a block has received.
+    fn received(&self, block: usize) -> usize;
+    /// Makes them so many.
+    fn pass(&self, block: usize, turn: usize);
+    /// Whether a pair has failed.
+    fn is_stopped(&self) -> bool;
+    /// Says that one has.
+    fn stop(&self);
+}
+
+struct Atomics {
     next: AtomicUsize,
     received: Vec<AtomicUsize>,
     stopped: AtomicBool,
-    failure: Mutex<Option<Error>>,
 }
 
-impl State {
-    fn fail(&self, error: Error) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.get_or_insert(error);
+impl Atomics {
+    fn new(n_blocks: usize) -> Self {
+        Self {
+            next: AtomicUsize::new(0),
+            received: (0..n_blocks).map(|_| AtomicUsize::new(0)).collect(),
+            stopped: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Numerics: what was added to a block before `pass` is seen by whoever sees its number in `received`.
+impl Board for Atomics {
+    fn claim(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn received(&self, block: usize) -> usize {
+        self.received[block].load(Ordering::Acquire)
+    }
+
+    fn pass(&self, block: usize, turn: usize) {
+        self.received[block].store(turn, Ordering::Release);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
     }
 }
 
-struct StopOnPanic<'a>(&'a AtomicBool);
+struct StopOnPanic<'a>(&'a Atomics);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.store(true, Ordering::Release);
+            self.0.stop();
         }
     }
 }
 
 /// The right to add to the two blocks of a meeting, in its turn.
 pub(crate) struct Turn<'a> {
-    state: &'a State,
-    meeting: Meeting,
+    tournament: &'a Tournament,
+    board: &'a Atomics,
+    at: usize,
 }
 
 impl Turn<'_> {
     /// Waits for the turn, runs `add`, and passes the turn on.
-    ///
-    /// A pair waits only for pairs before it, all of which have been taken by some thread: the first unfinished one never
-    /// waits, so this ends.
     pub(crate) fn take(self, add: impl FnOnce() -> Result<()>) -> Result<()> {
-        let Meeting { first, second, first_turn, second_turn } = self.meeting;
-        self.wait(first, first_turn)?;
-        self.wait(second, second_turn)?;
-        add()?;
-        self.state.received[first].store(first_turn + 1, Ordering::Release);
-        // Why not for a block with itself: after the first store the next pair may already have counted on.
-        if first != second {
-            self.state.received[second].store(second_turn + 1, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    fn wait(&self, block: usize, turn: usize) -> Result<()> {
-        let mut tries = 0u32;
-        while self.state.received[block].load(Ordering::Acquire) != turn {
-            if self.state.stopped.load(Ordering::Acquire) {
-                return Err(Error::Cancelled);
+        let (mut stage, mut tries) = (Stage::First(self.at), 0u32);
+        while stage != Stage::Add(self.at) {
+            stage = self.tournament.advance(stage, self.board);
+            match stage {
+                Stage::Refused => return Err(Error::Cancelled),
+                Stage::WaitFirst(_) | Stage::WaitSecond(_) => {
+                    tries += 1;
+                    if tries < 100 { std::hint::spin_loop() } else { std::thread::yield_now() }
+                }
+                _ => {}
             }
-            tries += 1;
-            if tries < 100 { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        add()?;
+        while stage != Stage::Claim {
+            stage = self.tournament.advance(stage, self.board);
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod interleavings;
 
 #[cfg(test)]
 mod tests {
