@@ -60,7 +60,7 @@ class Page:
         return json.loads(self.connection.getresponse().read())
 
     def fit(self, data, args):
-        job = self.ask("api/fit", {"pane": "a", "data": data["id"], "args": args})
+        job = self.ask("api/fit", {"workspace": "test", "pane": "a", "data": data["id"], "args": args})
         while job["state"] == "running":
             job = self.ask(f"api/job/{job['job']}?wait=5000")
         if job["state"] != "done":

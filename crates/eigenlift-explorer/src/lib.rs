@@ -19,4 +19,4 @@ mod server;
 pub use problem::Problem;
 pub use server::{Server, Settings};
 pub use ticket::Ticket;
-pub use workbench::{Done, Download, FitRequest, Opening, Workbench};
+pub use workbench::{Done, Download, FitRequest, Opening, Pane, Workbench};

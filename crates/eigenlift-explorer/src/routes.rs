@@ -58,6 +58,7 @@ pub(crate) fn router<W: Workbench>(workbench: Arc<W>, most_upload: usize) -> Rou
         .route("/{token}/api/fit", post(fit::<W>))
         .route("/{token}/api/job/{job}", get(job::<W>))
         .route("/{token}/api/cancel/{job}", post(cancel::<W>))
+        .route("/{token}/api/leave/{workspace}", post(leave::<W>))
         .route("/{token}/api/row/{data}/{row}", get(row::<W>))
         .route("/{token}/api/column/{data}/{column}", get(column::<W>))
         .route("/{token}/api/figure/{job}/{name}", get(figure::<W>))
@@ -157,7 +158,7 @@ async fn upload<W: Workbench>(
 
 async fn fit<W: Workbench>(State(desk): Shared<W>, body: Result<Json<FitRequest>, JsonRejection>) -> Answer {
     let request = given(body)?;
-    let job = desk.jobs.start(Arc::clone(&desk.workbench), request);
+    let job = desk.jobs.start(Arc::clone(&desk.workbench), request)?;
     stand(job, QUICK).await
 }
 
@@ -186,6 +187,12 @@ async fn cancel<W: Workbench>(State(desk): Shared<W>, Path((_, number)): Path<(S
     let job = desk.jobs.get(whole(&number)?)?;
     job.cancel();
     stand(job, Duration::ZERO).await
+}
+
+/// A page was closed.
+async fn leave<W: Workbench>(State(desk): Shared<W>, Path((_, workspace)): Path<(String, String)>) -> Answer {
+    desk.jobs.leave(&workspace);
+    Ok(Json(serde_json::json!({})).into_response())
 }
 
 async fn row<W: Workbench>(

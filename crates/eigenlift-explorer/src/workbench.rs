@@ -21,12 +21,24 @@ pub struct Opening {
     pub missing: Option<String>,
 }
 
+/// Which of the two settings side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pane {
+    /// The first, which is always there.
+    A,
+    /// The second, in a comparison.
+    B,
+}
+
 /// A fit that the page asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRequest {
+    /// The open page that asks, by a name that it made up.
+    pub workspace: String,
     /// Which of the two settings side by side it is for.
-    pub pane: String,
+    pub pane: Pane,
     /// The table, by the number that opening it gave.
     pub data: u64,
     /// The method and its flags, as on the command line.

@@ -12,12 +12,19 @@ const ExplorerApi = (() => {
   /** The server has put a table away for newer ones. */
   class Gone extends Refused {}
 
+  /** The server has put a fit away for those of other pages. */
+  class Forgotten extends Refused {}
+
   /** The server is gone. */
   class Lost extends Error {
     constructor() {
       super(LOST);
     }
   }
+
+  // Why not kept for a reload: a tab that is duplicated would take it along.
+  const workspace = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  addEventListener("pagehide", () => navigator.sendBeacon(`api/leave/${workspace}`));
 
   function showLost() {
     const place = document.getElementById("connection");
@@ -62,6 +69,7 @@ const ExplorerApi = (() => {
     document.getElementById("connection").hidden = true;
     const wrong = body.error || `The explorer answered ${answer.status}.`;
     if (answer.status === 404 && saysGone(wrong)) throw new Gone(wrong);
+    if (answer.status === 404 && String(wrong).includes("not kept any more")) throw new Forgotten(wrong);
     if (!answer.ok || (body.error && !body.state)) throw new Refused(wrong);
     return body;
   }
@@ -102,8 +110,14 @@ const ExplorerApi = (() => {
     return call(`api/upload?${query}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
   }
 
+  /** Whether the server still has a fit. */
+  async function isKept(job) {
+    return (await send(`api/job/${encodeURIComponent(job)}`, { method: "HEAD" })).ok;
+  }
+
   return {
     Refused,
+    Forgotten,
     Lost,
     upload,
     catalogue: () => call("api/catalogue"),
@@ -112,13 +126,14 @@ const ExplorerApi = (() => {
     onGone: (again) => (reopen = again),
     saysGone,
     openAgain,
-    fit: (pane, id, args) => post("api/fit", { pane, data: numberOf(id), args }),
+    fit: (pane, id, args) => post("api/fit", { workspace, pane, data: numberOf(id), args }),
     job: (job, wait, signal) => call(`api/job/${encodeURIComponent(job)}?wait=${wait}`, { signal }),
     cancel: (job) => call(`api/cancel/${encodeURIComponent(job)}`, { method: "POST" }),
     row: (id, index) => ofTable(id, (data) => call(`api/row/${encodeURIComponent(data)}/${index}`)),
     figure: (job, name) => call(`api/figure/${encodeURIComponent(job)}/${name}`),
     column: (id, index) => ofTable(id, (data) => call(`api/column/${encodeURIComponent(data)}/${index}`)),
     preimage: (job, scores) => post("api/preimage", { job, scores }),
+    isKept,
     download: (job, name) => `api/download/${encodeURIComponent(job)}/${name}`,
   };
 })();

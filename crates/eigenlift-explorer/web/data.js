@@ -25,7 +25,8 @@ const ExplorerData = (() => {
   }
 
   /**
-   * `hooks` has onData(data, other), where other says that it is not the table before, onImage(image) and onChange().
+   * `hooks` has onData(data, other), where other says that it is not the table before, onReading(whether), onImage(image)
+   * and onChange().
    * Answers {open(choice), choice(), data(), image()}.
    * A choice is {source: "builtin:NAME" | "file:NAME" | "upload:NAME", target, columns, missing, image}.
    */
@@ -74,6 +75,7 @@ const ExplorerData = (() => {
     const open = latest(async (choice) => {
       tried = choice;
       at("data-words").textContent = "Reading …";
+      hooks.onReading(true);
       try {
         const data = opened(await request(choice));
         const other = chosen !== null && chosen.source !== choice.source;
@@ -81,8 +83,10 @@ const ExplorerData = (() => {
         notice(at("error"), []);
         see();
         show();
+        hooks.onReading(false);
         hooks.onData(data, other);
       } catch (error) {
+        hooks.onReading(false);
         notice(at("error"), String(error.message).split("\n"));
         at("data-words").textContent = current ? `Not opened; still showing ${current.name}.` : "No data.";
         offer(choice.source);

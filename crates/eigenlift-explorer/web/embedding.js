@@ -91,7 +91,7 @@ const ExplorerEmbedding = (() => {
       label: (i) => [`row ${i + 1}`, ...(ofData() ? [data.target, fit.labels] : []).filter(Boolean).map((one) => `${one.name}: ${labelOf(one, i)}`)],
       onHover: (i) => ofData() && hooks.onHover(i),
       onClick: (i) => i >= 0 && ofData() && hooks.onClick(i),
-      onSelect: (indices) => (showSelection(indices), hooks.onSelect(indices)),
+      onSelect: (indices) => ofData() && (showSelection(indices), hooks.onSelect(indices)),
       onProbe: ({ x, y, phase }) => ofData() && hooks.onProbe({ scores: scoresAt(x, y), phase }),
     });
 
@@ -256,8 +256,10 @@ const ExplorerEmbedding = (() => {
       },
       /** Takes the picture away, where it is not one of the data at hand. */
       clear() {
-        fit = null;
-        view.setData({ ...EMPTY, keepView: true });
+        [fit, fitted] = [null, null];
+        for (const name of ["x", "y"]) options(at(name), [["", "none"]]);
+        offerColors();
+        view.setData({ ...EMPTY, keepView: false });
       },
       /** Marks the row whose other components a probe keeps. */
       setBase: (i) => (base = i),

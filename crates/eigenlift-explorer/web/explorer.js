@@ -77,9 +77,9 @@
   // ---- What the panes share.
 
   async function columnValues(index) {
-    const of = data.id;
-    if (!columns.has(index)) columns.set(index, ExplorerInspector.decodeColumn(await ExplorerApi.column(of, index)));
-    return columns.get(index);
+    const own = columns;
+    if (!own.has(index)) own.set(index, ExplorerInspector.decodeColumn(await ExplorerApi.column(data.id, index)));
+    return own.get(index);
   }
 
   /** Two columns can be shown as they are. */
@@ -211,7 +211,8 @@
     }
     const kept = remembered();
     const onImage = (image) => Object.values(panes).forEach((pane) => pane.setImage(image));
-    table = ExplorerData.create(catalogue, { onData, onChange: remember, onImage });
+    const onReading = (reads) => Object.values(panes).forEach((pane) => pane.setReading(reads));
+    table = ExplorerData.create(catalogue, { onData, onReading, onChange: remember, onImage });
     panes.a.prepare(ExplorerSettings.fromEntries("a", kept.entries));
     setTitles();
     if (kept.compare) compare(true, ExplorerSettings.fromEntries("b", kept.entries));

@@ -12,7 +12,7 @@ const ExplorerFitter = (() => {
   const WAIT_MS = 300;
 
   /**
-   * `ui` has onResult(result, job, order), onFailed(text, order), onCancelled(seconds), onStatus(text),
+   * `ui` has onResult(result, job, order), onFailed(text, order), onCancelled(seconds), onLost(), onStatus(text),
    * onProgress(job or null).
    * An order is {data, args, …}; whatever else is in it comes back with the result.
    */
@@ -66,7 +66,7 @@ const ExplorerFitter = (() => {
         if (gone && (await ExplorerApi.openAgain(order.data))) job = await attempt();
         if (job) finish(job, order);
       } catch (error) {
-        if (error instanceof Lost) ui.onStatus("No connection to the explorer.");
+        if (error instanceof Lost) ui.onLost();
         else ui.onFailed(error.message, order);
       }
     }
@@ -99,7 +99,8 @@ const ExplorerFitter = (() => {
         if (running.abort) running.abort.abort();
         ui.onStatus("Cancelling …");
       },
-      busy: () => looping,
+      /** Whether a newer order is yet to be fitted. */
+      waits: () => wanted !== null,
     };
   }
 

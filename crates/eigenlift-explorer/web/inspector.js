@@ -76,7 +76,7 @@ const ExplorerInspector = (() => {
     return make("div", {}, make("table", { class: "values" }, make("tbody", {}, ...rows)), ...more);
   }
 
-  /** `hooks` has embedding(), job(), result(). */
+  /** `hooks` has embedding(), job(), result(), again(). */
   function create(root, pane, hooks) {
     const at = (name) => root.querySelector(`#${name}-${pane}`);
     let data = null;
@@ -121,13 +121,16 @@ const ExplorerInspector = (() => {
     }
 
     const askRow = latest(async (i) => {
+      const of = data;
       try {
-        row = await ExplorerApi.row(data.id, i);
+        const found = await ExplorerApi.row(of.id, i);
+        if (of !== data) return;
+        row = found;
         range = extent(row.values);
         showRow();
         if (input) input.focus(i);
       } catch (error) {
-        at("row").replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
+        if (of === data) at("row").replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
       }
     });
 
@@ -142,9 +145,12 @@ const ExplorerInspector = (() => {
 
     const askPreimage = latest(async (job, scores, title) => {
       try {
-        showPreimage(await ExplorerApi.preimage(job, scores), title);
+        const found = await ExplorerApi.preimage(job, scores);
+        if (job === hooks.job()) showPreimage(found, title);
       } catch (error) {
-        if (job === hooks.job()) showFault(error);
+        if (job !== hooks.job()) return;
+        if (error instanceof ExplorerApi.Forgotten) hooks.again();
+        else showFault(error);
       }
     });
 

@@ -2,7 +2,9 @@
 
 /** One pane: settings, fits and everything that follows from them. */
 const ExplorerPane = (() => {
-  const { instance, notice, count, seconds } = ExplorerDom;
+  const { instance, notice, count, seconds, later } = ExplorerDom;
+  // Why: a quick fit must not flash words about what it replaces.
+  const QUIET_MS = 300;
 
   /**
    * `hooks` has onSettings(), onHover(i), onSelect(indices), onClick(i), columnValues(index), neighbor().
@@ -12,11 +14,16 @@ const ExplorerPane = (() => {
     document.getElementById("panes").append(root);
     const at = (name) => root.querySelector(`#${name}-${pane}`);
     let data = null;
+    // The result that is shown, if it is one of the table at hand.
     let shown = null;
+    // The table that what is shown is of, whether or not it is the one at hand; empty when nothing is shown.
+    let shownOf = "";
     let onShown = null;
+    // What is going on: a table is being read, a fit was asked for, the last fit was not finished.
+    let [reads, waits, stopped] = [false, false, false];
 
     const controls = ExplorerControls.create(root, pane, () => (refit(), hooks.onSettings()));
-    const results = ExplorerResults.create(root, pane);
+    const results = ExplorerResults.create(root, pane, { again });
     const embedding = ExplorerEmbedding.create(root, pane, {
       onHover: hooks.onHover,
       onClick: hooks.onClick,
@@ -28,16 +35,53 @@ const ExplorerPane = (() => {
       embedding: () => embedding,
       job: () => shown && shown.job,
       result: () => shown && shown.result,
+      again,
     });
-    const fitter = ExplorerFitter.create(pane, { onResult, onFailed, onCancelled, onStatus, onProgress });
+    const fitter = ExplorerFitter.create(pane, { onResult, onFailed, onCancelled, onLost, onStatus, onProgress });
     at("cancel").addEventListener("click", () => fitter.cancel());
+    at("again").addEventListener("click", () => (at("method").focus(), refit()));
 
     function refit() {
       if (!data) return;
-      if (!at("fit-error").hidden) onStatus("Fitting …");
-      notice(at("fit-error"), []);
       const settings = ExplorerSettings.copy(controls.settings());
-      fitter.ask({ data: data.id, args: ExplorerSettings.args(settings, data), settings, since: performance.now() });
+      ask({ data: data.id, args: ExplorerSettings.args(settings, data), settings });
+    }
+
+    /** Fits once more what is shown, because the server has forgotten it; `then` runs when it is shown again. */
+    function again(then = null) {
+      if (shown && !waits) ask({ ...shown.order, then });
+    }
+
+    function ask(order) {
+      if (!at("fit-error").hidden || stopped) onStatus("Fitting …");
+      notice(at("fit-error"), []);
+      at("again").hidden = true;
+      [waits, stopped] = [true, false];
+      showState();
+      fitter.ask(order);
+    }
+
+    /** What the results belong to, in words; empty when that is the table and settings at hand. */
+    function staleness() {
+      if (!shownOf) return "";
+      if (reads) return `These results are for ${shownOf}; the new table is still being read.`;
+      if (waits && !shown) return `These results are for ${shownOf}; ${data.name} is still being fitted.`;
+      if (waits) return "These results are for the previous settings; the new fit is still running.";
+      return stopped ? "These results are for the previous settings; the command below has them." : "";
+    }
+
+    function showStale() {
+      const words = staleness();
+      root.classList.toggle("stale", words !== "");
+      notice(at("stale"), words ? [words] : []);
+    }
+    const showStaleSoon = later(showStale, QUIET_MS);
+
+    /** Nothing can be taken away that is not what the page names; words about that come with fits that are not quick. */
+    function showState() {
+      results.setReady(shown !== null && !reads && !waits);
+      if (reads || waits) showStaleSoon();
+      else showStale();
     }
 
     function onStatus(text) {
@@ -49,9 +93,8 @@ const ExplorerPane = (() => {
       const line = at("progress-line");
       const hadFocus = line.contains(document.activeElement);
       line.hidden = !job;
-      root.classList.toggle("busy", Boolean(job));
       if (!job) {
-        if (hadFocus) at("method").focus();
+        if (hadFocus) at(at("again").hidden ? "method" : "again").focus();
         return;
       }
       const bar = at("progress");
@@ -72,19 +115,28 @@ const ExplorerPane = (() => {
       stop(`Cancelled after ${seconds(after)}.`);
     }
 
-    /** Without a result: the picture before stays, unless it is one of other data. */
+    function onLost() {
+      stop("No connection to the explorer.");
+    }
+
+    /** Without a result: the picture before stays, unless it is one of other data. Its warnings would be taken for those of now. */
     function stop(text) {
-      root.classList.toggle("stale", shown !== null);
-      onStatus(shown ? `${text} The picture shows the settings before.` : text);
-      if (shown) return;
-      embedding.clear();
-      root.classList.remove("filled");
+      [waits, stopped] = [false, true];
+      at("again").hidden = false;
+      onStatus(text);
+      results.clearWarnings();
+      if (!shown) {
+        shownOf = "";
+        embedding.clear();
+        root.classList.remove("filled");
+      }
+      showState();
     }
 
     function onResult(result, job, order) {
       if (order.data !== data.id) return;
-      shown = { result, job };
-      root.classList.remove("stale");
+      shown = { result, job, order };
+      shownOf = data.name;
       root.classList.add("filled");
       controls.learn(result, order.settings);
       embedding.setResult(result, hooks.neighbor(result));
@@ -94,8 +146,11 @@ const ExplorerPane = (() => {
       root.dataset.job = job;
       const parts = [count(result.rows, "row"), result.size, seconds(result.seconds)];
       onStatus(parts.join(" · "));
+      [waits, stopped] = [fitter.waits(), false];
+      showState();
       if (onShown) onShown();
       onShown = null;
+      if (order.then) order.then();
     }
 
     return {
@@ -110,6 +165,11 @@ const ExplorerPane = (() => {
       },
       forOtherData: () => controls.load(ExplorerSettings.forOtherData(controls.settings())),
       setTitle: (text) => (at("pane-heading").textContent = text),
+      /** Whether another table is being read, of which nothing is shown yet. */
+      setReading(given) {
+        reads = given;
+        showState();
+      },
       setData(given, image, canColumns) {
         data = given;
         shown = null;

@@ -59,12 +59,15 @@ const ExplorerResults = (() => {
     return out;
   }
 
-  function create(root, pane) {
+  /** `hooks.again(then)` fits once more what is shown, when the server has forgotten it; `then` runs when it is there. */
+  function create(root, pane, hooks) {
     const at = (name) => root.querySelector(`#${name}-${pane}`);
     let result = null;
     let job = null;
     let drawn = {};
     let image = null;
+    // Whether what is shown is of the table and settings at hand, and so may be taken away.
+    let ready = false;
     const panels = {};
 
     const tabs = ExplorerTabs.create(at("tabs"), (name) => showFigure(name));
@@ -101,7 +104,9 @@ const ExplorerResults = (() => {
         const { svg } = await ExplorerApi.figure(job, figure.name);
         if (of === result) draw({ ...figure, svg });
       } catch (error) {
-        if (of === result) panel(figure.name).replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
+        if (of !== result) return;
+        if (error instanceof ExplorerApi.Forgotten) hooks.again();
+        else panel(figure.name).replaceChildren(make("p", { class: "notice bad", role: "alert", text: error.message }));
       }
     });
 
@@ -117,14 +122,38 @@ const ExplorerResults = (() => {
       notice(at("warnings"), result.warnings);
     }
 
+    /** A link to a file; without an address while there is nothing to hand out. */
+    function link([name, text]) {
+      const id = `download-${name.split(".")[0]}-${pane}`;
+      const size = image && name === "report.html" ? `?image=${image.join("x")}` : "";
+      const href = ready ? ExplorerApi.download(job, name) + size : null;
+      return make("a", { href, download: name, class: "button", "aria-disabled": String(!ready), "data-testid": id, text, onclick: (event) => take(event, name) });
+    }
+
     function showTake() {
-      const link = ([name, text]) => {
-        const id = `download-${name.split(".")[0]}-${pane}`;
-        const size = image && name === "report.html" ? `?image=${image.join("x")}` : "";
-        return make("a", { href: ExplorerApi.download(job, name) + size, download: name, class: "button", "data-testid": id, text });
-      };
       at("downloads").replaceChildren(...DOWNLOADS.map(link));
+      at("downloads").closest(".take").inert = !ready;
       at("command").textContent = result.command;
+    }
+
+    function save(name) {
+      const wanted = [...at("downloads").children].find((one) => one.download === name);
+      if (wanted.href) make("a", { href: wanted.href, download: name }).click();
+    }
+
+    /** Hands a file out; one of a fit that the server has forgotten is fitted again first. */
+    async function take(event, name) {
+      event.preventDefault();
+      const of = result;
+      if (!ready) return;
+      try {
+        const kept = await ExplorerApi.isKept(job);
+        if (of !== result || !ready) return;
+        if (kept) save(name);
+        else hooks.again(() => save(name));
+      } catch {
+        // The page says that the connection is lost.
+      }
     }
 
     async function copy() {
@@ -151,7 +180,7 @@ const ExplorerResults = (() => {
 
     return {
       set(given, givenJob) {
-        [result, job, drawn] = [given, givenJob, {}];
+        [result, job, drawn, ready] = [given, givenJob, {}, true];
         showSteps();
         showWords();
         showTake();
@@ -164,6 +193,13 @@ const ExplorerResults = (() => {
         ]);
         at("steps").hidden = tabs.shown() !== "steps";
       },
+      /** Whether what is shown may be taken away. */
+      setReady(given) {
+        if (ready === given || !result) return;
+        ready = given;
+        showTake();
+      },
+      clearWarnings: () => notice(at("warnings"), []),
       /** Lines and pixels in a line of rows that are images, for the report; null if they are not. */
       setImage(given) {
         image = given;

@@ -133,6 +133,8 @@ EigenliftPoints.create = (() => {
       };
       this.scale = { x: scaled(data.x), y: scaled(data.y) };
       this.labels = { x: data.xLabel || "", y: data.yLabel || "" };
+      // Labels are part of it, also where the view is kept.
+      this.frame = null;
       this.equal = Boolean(data.equal);
       this.index = index.build(data.x, data.y);
       this.renderer.upload(this.scale.x.values, this.scale.y.values);

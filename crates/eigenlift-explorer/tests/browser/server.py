@@ -97,9 +97,11 @@ class Server:
         assert answer.status == 200, answer.body
         return answer.json()
 
-    def fit(self, data, *arguments, pane="a"):
+    def fit(self, data, *arguments, pane="a", workspace="test"):
         """Fits to the end and gives the job."""
-        answer = self.ask("POST", "api/fit", {"pane": pane, "data": data["id"], "args": list(arguments)})
+        answer = self.ask(
+            "POST", "api/fit", {"workspace": workspace, "pane": pane, "data": data["id"], "args": list(arguments)}
+        )
         assert answer.status == 200, answer.body
         job, end = answer.json(), time.monotonic() + FIT
         while job["state"] == "running" and time.monotonic() < end:

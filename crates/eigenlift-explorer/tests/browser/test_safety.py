@@ -222,7 +222,9 @@ def test_a_fit_names_neither_files_nor_columns(served, words):
     before = everything_below(served.folder.parent)
     data = served.data(file="good.csv")
     words = [word.format(folder=served.folder) for word in words]
-    answer = served.ask("POST", "api/fit", {"pane": "a", "data": data["id"], "args": ["kpca", "-k", "2", *words]})
+    answer = served.ask(
+        "POST", "api/fit", {"workspace": "test", "pane": "a", "data": data["id"], "args": ["kpca", "-k", "2", *words]}
+    )
     if answer.status == 200:
         job = answer.json()
         while job["state"] == "running":
@@ -291,8 +293,8 @@ def test_an_upload_of_unstated_length_is_bounded_too(served):
         ("POST", "api/data", {}),
         ("POST", "api/data", {"builtin": "no-such-set"}),
         ("POST", "api/data", {"builtin": "iris", "file": "good.csv"}),
-        ("POST", "api/fit", {"pane": "a", "data": "no-such-data", "args": ["kpca"]}),
-        ("POST", "api/fit", {"pane": "a", "args": ["kpca"]}),
+        ("POST", "api/fit", {"workspace": "test", "pane": "a", "data": "no-such-data", "args": ["kpca"]}),
+        ("POST", "api/fit", {"workspace": "test", "pane": "a", "args": ["kpca"]}),
         ("GET", "api/job/999999?wait=0", None),
         ("GET", "api/job/-1", None),
         ("POST", "api/cancel/999999", None),
