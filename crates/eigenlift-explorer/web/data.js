@@ -179,7 +179,9 @@ const ExplorerData = (() => {
         return;
       }
       uploaded.set(given.name, given);
-      open({ ...PLAIN, source: `upload:${given.name}`, missing: at("missing").value });
+      const source = `upload:${given.name}`;
+      // What was chosen for another table is not chosen for this one.
+      open({ ...PLAIN, source, missing: tried?.source === source ? at("missing").value : PLAIN.missing });
     }
 
     function image() {
@@ -228,7 +230,7 @@ const ExplorerData = (() => {
       });
     }
 
-    at("upload-note").textContent = `CSV, TSV, NPY, NPZ or Parquet, up to ${size(catalogue.most_upload_bytes)}; a file can also be `
+    at("upload-note").textContent = `CSV, TSV, NPY, NPZ or Parquet, up to ${size(catalogue.most_upload_bytes)} unpacked; a file can also be `
       + "dropped on the page. It stays on this machine.";
     at("data-form").addEventListener("submit", (event) => event.preventDefault());
     at("data-select").addEventListener("change", () => open({ ...PLAIN, source: at("data-select").value }));

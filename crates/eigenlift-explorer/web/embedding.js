@@ -91,6 +91,7 @@ const ExplorerEmbedding = (() => {
       label: (i) => [`row ${i + 1}`, ...(ofData() ? [data.target, fit.labels] : []).filter(Boolean).map((one) => `${one.name}: ${labelOf(one, i)}`)],
       onHover: (i) => ofData() && hooks.onHover(i),
       onClick: (i) => i >= 0 && ofData() && hooks.onClick(i),
+      onToggle: (indices) => ofData() && showSelection(indices),
       onSelect: (indices) => ofData() && (showSelection(indices), hooks.onSelect(indices)),
       onProbe: ({ x, y, phase }) => ofData() && hooks.onProbe({ scores: scoresAt(x, y), phase }),
     });
@@ -193,8 +194,11 @@ const ExplorerEmbedding = (() => {
       const place = at("selection");
       place.hidden = indices.length === 0;
       if (place.hidden) return;
-      const line = make("p", { text: `${count(indices.length, "row")} selected${data.target ? ":" : "."}` });
-      place.replaceChildren(line, ...(data.target ? [byTarget(indices)] : []));
+      const seen = indices.filter((i) => view.isShown(i));
+      const hidden = indices.length - seen.length;
+      const also = hidden > 0 ? `, and ${hidden} in hidden classes` : "";
+      const line = make("p", { text: `${count(seen.length, "row")} selected${also}${data.target ? ":" : "."}` });
+      place.replaceChildren(line, ...(data.target ? [byTarget(seen)] : []));
     }
 
     function byTarget(indices) {

@@ -160,6 +160,7 @@ EigenliftPoints.create = (() => {
         own.shown = !own.shown;
         this.hover(-1);
         this.recolor();
+        this.options.onToggle?.(this.kept.selected);
       });
     }
 
@@ -424,6 +425,7 @@ EigenliftPoints.create = (() => {
       focusPoint: (i) => plot.focusPoint(i),
       info: () => ({ renderer: plot.renderer.name, n: plot.state.n, view: [...plot.view], selected: kept.selected.length, hovered: kept.hovered, mode: kept.mode }),
       toPixel: (x, y) => plot.toPixel(x, y),
+      isShown: (i) => plot.shown(i),
       legend: (element) => { plot.legends.push(element); plot.fillLegend(element, look.isDark()); },
       focus: () => plot.screen.front.focus(),
       refresh: () => plot.recolor(),

@@ -2,7 +2,7 @@
 
 import re
 
-from explorer import colored, numbers_of
+from explorer import colored, numbers_in, numbers_of
 from test_explorer import begin_a_long_fit
 
 # More pages than the server keeps results of.
@@ -30,7 +30,7 @@ def words_in_picture(explorer, pane="a"):
 
 def names_in_picture(explorer, pane="a"):
     """The labels of the axes, without their signs."""
-    return [word.lstrip("−") for word in words_in_picture(explorer, pane) if re.search("[a-z]", word)]
+    return [word.lstrip("−") for word in words_in_picture(explorer, pane) if re.search("[a-df-z]", word)]
 
 
 def recorded(explorer):
@@ -257,3 +257,34 @@ def test_a_column_that_comes_late_does_not_color_another_table(explore):
     # The first column of the worked example goes from −2 to 2, that of the irises from 4.3 to 7.9.
     legend.filter(has_text="2").wait_for(state="visible")
     assert "7.9" not in legend.inner_text(), legend.inner_text()
+
+
+def test_rows_of_hidden_classes_are_not_counted_as_seen(explore):
+    explorer = explore("iris")
+    explorer.mode("select")
+    box = explorer.at("embedding").bounding_box()
+    explorer.page.mouse.move(box["x"] + 60, box["y"] + 5)
+    explorer.page.mouse.down()
+    for x, y in ((0.99, 0.01), (0.99, 0.9), (0.13, 0.9), (0.13, 0.01)):
+        explorer.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=4)
+    explorer.page.mouse.up()
+    selection = explorer.at("selection")
+    selection.wait_for(state="visible")
+    before = numbers_in(selection.inner_text())
+    explorer.at("legend").locator("button", has_text="setosa").click()
+    seen, hidden, *classes = numbers_in(selection.inner_text())
+    assert hidden > 0 and seen + hidden == before[0] and seen == sum(classes), (before, selection.inner_text())
+    assert "setosa" not in selection.inner_text()
+    explorer.at("legend").locator("button", has_text="setosa").click()
+    assert numbers_in(selection.inner_text()) == before
+
+
+def test_what_was_chosen_for_missing_cells_is_not_carried_to_another_table(explore, tmp_path):
+    explorer = explore("worked-example")
+    explorer.watch.excuse(400, "/api/upload")
+    for name in ("one.csv", "other.csv"):
+        (tmp_path / name).write_text("u,v\n1,2\n3,\n5,7\n7,8\n")
+        explorer.page.set_input_files("#upload", tmp_path / name)
+        explorer.page.locator("#error").wait_for(state="visible")
+        assert explorer.page.input_value("#missing") == "error"
+        explorer.change(lambda: explorer.page.select_option("#missing", "drop"))
