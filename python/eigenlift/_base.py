@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,6 +24,13 @@ class EigenliftWarning(UserWarning):
     """A result that is correct but may not be what was expected."""
 
 
+def _refuse_repeated(names):
+    """Raises ValueError if two columns of a data frame have the same name, by which new rows are matched."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ValueError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
+
+
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: validation, threads, progress, accounts and model files.
 
@@ -33,7 +41,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _rows(self, X, *, reset, min_samples=1, finite=True):
         """X as C-ordered rows of float32 or float64, or CSR; `finite=False` leaves NaN in many rows to be found by `_run_on`."""
-        return validate_data(
+        rows = validate_data(
             self,
             X,
             reset=reset,
@@ -43,6 +51,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ensure_min_samples=min_samples,
             ensure_all_finite=finite or getattr(X, "size", 0) < _MANY,
         )
+        if reset:
+            _refuse_repeated(getattr(self, "feature_names_in_", ()))
+        return rows
 
     def _threads(self):
         return thread_count(self.n_jobs)

@@ -5,6 +5,8 @@ A hang is a failure: each test has the time limit of all tests, and most a short
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -15,7 +17,7 @@ import eigenlift
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from eigenlift._cluster import _dask
+from eigenlift._cluster import _dask, _readers
 from eigenlift._cluster._blocks import blocks_of
 from eigenlift._cluster._dask import Dask
 from eigenlift._cluster._protocol import PartitionError
@@ -367,3 +369,71 @@ def test_a_cluster_without_workers_is_told_of(monkeypatch):
         with pytest.warns(eigenlift.EigenliftWarning, match="the cluster has no worker, and the work waits"):
             assert backend.gather([handle]) == [5]
         later.join()
+
+
+def started(tmp_path, what, *words):
+    """A scheduler or a worker as a process of its own; they find each other by a file."""
+    line = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(tmp_path / "scheduler.json")]
+    return subprocess.Popen([*line, "--no-dashboard", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_the_death_of_the_scheduler_is_told(tmp_path):
+    scheduler = started(tmp_path, "scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = started(tmp_path, "worker", "--nthreads", "1", "--no-nanny")
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    np.save(tmp_path / "x.npy", X)
+    try:
+        with Client(scheduler_file=str(tmp_path / "scheduler.json"), timeout=30) as client, Dask(client) as backend:
+            client.wait_for_workers(1, timeout=30)
+            blocks = blocks_of([tmp_path / "x.npy"] * 20, backend=backend)
+            handles = backend.map_blocks(slow_sum, blocks, str(marks), 0.3, name="sum")
+            while not list(marks.iterdir()):
+                time.sleep(0.01)
+            scheduler.kill()
+            with pytest.raises(PartitionError, match="connection to the scheduler at tcp://127.0.0.1:.* was lost"):
+                backend.gather(handles)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait(10)
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+@pytest.mark.parametrize("how", ["overwritten", "replaced"])
+def test_a_file_that_changes_is_noticed(backend, tmp_path, kind, how):
+    def write(path, rows):
+        if kind == "npy":
+            np.save(path, rows)
+        else:
+            parquet = pytest.importorskip("pyarrow.parquet")
+            import pyarrow
+
+            # Without compression, so that the size stays.
+            columns = {f"c{j}": rows[:, j] for j in range(rows.shape[1])}
+            parquet.write_table(pyarrow.table(columns), path, compression="none", use_dictionary=False)
+
+    path = tmp_path / f"x.{kind}"
+    write(path, X)
+    blocks = blocks_of(path, backend=backend)
+    handles = backend.map_blocks(slow_sum, blocks, str(tmp_path), 0, name="sum")
+    backend.gather(handles)
+    if how == "overwritten":
+        with open(path, "r+b") as file:
+            file.seek(-64 if kind == "npy" else 8, 2 if kind == "npy" else 0)
+            file.write(b"\0" * 8)
+    else:
+        write(tmp_path / f"new.{kind}", X + 1)
+        os.replace(tmp_path / f"new.{kind}", path)
+    with pytest.raises(PartitionError, match=f"x.{kind} has changed since it was opened"):
+        backend.gather(backend.map_blocks(slow_sum, blocks, str(tmp_path), 0, name="again"))
+
+
+def test_a_copy_on_another_machine_may_have_another_time(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, X)
+    stamp = _readers.Stamp(str(path), "elsewhere", (X.nbytes, 0, 0))
+    stamp.check()
+    os.utime(path, ns=(0, 12_345))
+    with pytest.raises(ValueError, match="has changed since it was opened"):
+        stamp.check()

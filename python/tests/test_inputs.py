@@ -286,3 +286,11 @@ def test_wrong_names(name):
         unnamed.transform(frame)
     # A second fit forgets the names of the first.
     assert not hasattr(ours.fit(IRIS), "feature_names_in_")
+
+
+@every_estimator
+def test_names_that_are_there_twice(name):
+    ours = fresh(ESTIMATORS[name][0])
+    # Newer versions of scikit-learn refuse it in words of their own.
+    with pytest.raises(ValueError, match="'a'.* 2 times"):
+        ours.fit(pd.DataFrame(IRIS, columns=["a", "b", "a", "c"]))

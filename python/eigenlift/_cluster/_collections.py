@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import dask
 import numpy as np
@@ -82,9 +83,14 @@ def _frame_parts(X, backend, report):
 
 
 def column_names(X):
-    """Names of columns if they are all strings, as scikit-learn takes them; else None."""
+    """Names of columns if they are all strings, as scikit-learn takes them, else None; raises ValueError if one is there twice."""
     names = tuple(X.columns)
-    return names if all(isinstance(name, str) for name in names) else None
+    if not all(isinstance(name, str) for name in names):
+        return None
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ValueError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
+    return names
 
 
 def frame_dtype(dtypes):

@@ -57,6 +57,7 @@ class Dask(Work):
         super().__init__()
         self.client = client
         self._version = eigenlift.__version__
+        self._address = getattr(client.scheduler, "address", "an unknown address")
         self._session = uuid.uuid4().hex[:12]
         self._count = itertools.count()
         self._labels = {}
@@ -137,8 +138,22 @@ class Dask(Work):
         if future.status == "error":
             return handle.tally.error or self._failure(handle, future.exception())
         if future.status == "cancelled":
-            return _dropped(handle.label)
+            return self._dropped(handle.label, future)
         return None
+
+    def _dropped(self, label, future):
+        """Why a task was given up that nobody has cancelled."""
+        reason = getattr(getattr(getattr(future, "_state", None), "exception", None), "reason", None)
+        if self.client.status == "running" and "scheduler" not in str(reason):
+            return _dropped(label)
+        return self._lost(label)
+
+    def _lost(self, label=None):
+        return PartitionError(
+            f"{label + ': ' if label else ''}the connection to the scheduler at {self._address} was lost; it must run, and be "
+            "reached, until the work is done. Look into its log for why it ended, start it again, and fit with a new Client.",
+            label,
+        )
 
     def _failure(self, handle, error):
         if not isinstance(error, PartitionError) and _blamed(handle).error is None:
@@ -203,12 +218,14 @@ class Dask(Work):
             if any(handle.state == "cancelled" for handle in handles):
                 raise CancelledError("cancelled while results were taken") from error
             if isinstance(error, CancelledError):
-                raise _dropped(handles[0].label) from error
+                raise self._dropped(handles[0].label, futures[0]) from error
             failed = [handle for handle in handles if handle.future.status == "error"]
             raise self._told(error, (failed or handles)[0].label) from error
 
     def _look(self):
-        if self.client.status not in ("running", "connecting"):
+        if self.client.status == "connecting":
+            raise self._lost()
+        if self.client.status != "running":
             raise PartitionError(
                 f"the client is {self.client.status}; it must stay connected until the work is done. "
                 "Look whether the scheduler still runs, and connect again."
@@ -217,7 +234,11 @@ class Dask(Work):
         if now < self._next_look:
             return
         self._next_look = now + _LOOK_SECONDS
-        if self.client.nthreads():
+        try:
+            threads = self.client.nthreads()
+        except (OSError, TimeoutError) as error:
+            raise self._lost() from error
+        if threads:
             self._last_seen = now
         elif self._last_seen is not None and now - self._last_seen > _ALONE_SECONDS:
             raise PartitionError(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,23 +18,72 @@ BLOCK_BYTES, _SMALLEST_BYTES, _ENOUGH = 32 << 20, 1 << 20, 16
 _TINY_BYTES = 4 << 20
 
 
+# What was first seen in this process of files that another machine has opened.
+_SEEN = {}
+_MOST_SEEN = 10_000
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A file as the driver has found it: by size, time and number, which change when it is written anew."""
+
+    path: str
+    host: str
+    facts: tuple
+
+    @classmethod
+    def of(cls, path):
+        return cls(path, socket.gethostname(), _facts(path))
+
+    @contextlib.contextmanager
+    def reading(self):
+        """While the file is read; what goes wrong because it has changed is told so."""
+        try:
+            yield self.path
+        finally:
+            self.check()
+
+    def check(self):
+        """Raises ValueError if the file has changed since it was opened.
+
+        Why by what was seen first on another machine: its copy of the file may have another time and number.
+        """
+        found = _facts(self.path)
+        wanted = self.facts
+        if self.host != socket.gethostname():
+            if len(_SEEN) >= _MOST_SEEN:
+                _SEEN.clear()
+            wanted = _SEEN.setdefault(self, found)
+        if found != wanted:
+            raise ValueError(
+                f"{self.path} has changed since it was opened; a file must stay as it is until the work is done. "
+                "Wait until it is complete, and fit again."
+            )
+
+
+def _facts(path):
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
 @dataclass(frozen=True)
 class NpyRows:
     """Some rows of a .npy file."""
 
-    path: str
+    stamp: Stamp
     first: int
     stop: int
 
     def read(self):
-        return np.array(np.load(self.path, mmap_mode="r")[self.first : self.stop])
+        with self.stamp.reading() as path:
+            return np.array(np.load(path, mmap_mode="r")[self.first : self.stop])
 
 
 @dataclass(frozen=True)
 class ParquetRows:
     """Some row groups of a Parquet file."""
 
-    path: str
+    stamp: Stamp
     groups: tuple
     columns: tuple
     dtype: np.dtype
@@ -40,7 +92,7 @@ class ParquetRows:
         from pyarrow import parquet
 
         # Cost: one thread, as there is one task for each thread of a worker.
-        with parquet.ParquetFile(self.path) as file:
+        with self.stamp.reading() as path, parquet.ParquetFile(path) as file:
             table = file.read_row_groups(list(self.groups), columns=list(self.columns), use_threads=False)
         rows = np.empty((table.num_rows, len(self.columns)), self.dtype)
         for at, name in enumerate(self.columns):
@@ -79,8 +131,9 @@ class _File:
             raise ValueError(
                 f"{self.path} and {other.path} are of different kinds; all files must be of one. Convert one of them."
             )
+        others = set(other.column_names or ())
         for name in self.column_names or ():
-            if name not in other.column_names:
+            if name not in others:
                 raise ValueError(
                     f"{other.path} has no column {name!r}, which {self.path} has; all files must have the same. Rename or add it."
                 )
@@ -111,6 +164,7 @@ class NpyFile(_File):
 
     def __init__(self, path, ndim=2):
         self.path = path
+        self._stamp = Stamp.of(path)
         try:
             array = np.load(path, mmap_mode="r")
         except (ValueError, EOFError) as error:
@@ -123,14 +177,14 @@ class NpyFile(_File):
         step = self._block_rows()
         for first in range(0, self.n_rows, step):
             stop = min(first + step, self.n_rows)
-            yield NpyRows(self.path, first, stop), stop - first
+            yield NpyRows(self._stamp, first, stop), stop - first
 
     def slices(self, lengths):
         """Readers of so many rows each."""
         if self.n_rows != sum(lengths):
             raise ValueError(f"sample_weight.shape == {(self.n_rows,)}, expected {(sum(lengths),)}!")
         stops = np.cumsum(lengths).tolist()
-        return [NpyRows(self.path, stop - n_rows, stop) for stop, n_rows in zip(stops, lengths)]
+        return [NpyRows(self._stamp, stop - n_rows, stop) for stop, n_rows in zip(stops, lengths)]
 
 
 class ParquetFile(_File):
@@ -139,6 +193,7 @@ class ParquetFile(_File):
     def __init__(self, path):
         parquet = _library("pyarrow.parquet", "pyarrow", path)
         self.path = path
+        self._stamp = Stamp.of(path)
         try:
             with parquet.ParquetFile(path) as file:
                 schema, metadata = file.schema_arrow, file.metadata
@@ -160,9 +215,10 @@ class ParquetFile(_File):
                     f"column {field.name!r} of {self.path} is of type {field.type}; all columns must be real numbers. "
                     "Drop it or encode it as numbers."
                 )
-            if self.column_names.count(field.name) > 1:
+        for name, times in Counter(self.column_names).items():
+            if times > 1:
                 raise ValueError(
-                    f"{self.path} has the column {field.name!r} more than once; names must differ. Rename one."
+                    f"{self.path} has the column {name!r} more than once; names must differ. Rename one."
                 )
         single = fields and all(types.is_floating(field.type) and field.type.bit_width <= 32 for field in fields)
         return np.dtype(np.float32 if single else np.float64)
@@ -180,7 +236,7 @@ class ParquetFile(_File):
             yield self._reader(joined, columns), n_rows
 
     def _reader(self, groups, columns):
-        return ParquetRows(self.path, tuple(groups), columns or self.column_names, self.dtype)
+        return ParquetRows(self._stamp, tuple(groups), columns or self.column_names, self.dtype)
 
 
 class ZarrFile(_File):
