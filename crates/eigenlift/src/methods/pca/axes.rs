@@ -1,8 +1,10 @@
 //! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, a sketch, or passes over rows.
 
 mod directions;
+mod unit;
 
 pub(crate) use directions::of_directions;
+use unit::Unit;
 
 use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::CentredRows;
@@ -67,6 +69,8 @@ struct Known {
     weight: f64,
     mean: Vec<f64>,
     scale: Option<Vec<f64>>,
+    /// Of the trace, and of all that is found from it.
+    unit: Unit,
     trace: f64,
 }
 
@@ -80,7 +84,8 @@ impl Known {
 
     /// n‖D⁻¹x̄‖².
     fn of_means(&self) -> f64 {
-        let size = |j: usize| self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
+        let unit = self.unit.rows();
+        let size = |j: usize| unit * self.mean[j] / self.scale.as_ref().map_or(1.0, |s| s[j]);
         self.weight * (0..self.mean.len()).map(|j| size(j).powi(2)).sum::<f64>()
     }
 
@@ -89,7 +94,24 @@ impl Known {
         self.of_entries() + if self.wanted.sparse { 8.0 * U * self.of_means() } else { 0.0 }
     }
 
-    /// Refuses fewer than two rows, and entries so large that squares of variances are no numbers.
+    /// What the rounding of means does to an eigenvalue. Those of pieces of rows, of all rows and of their differences are off by a few
+    /// u‖x̄‖ each, so that singular values of the centred rows are off by at most e = 16u√n‖D⁻¹x̄‖ (Weyl), and λ by 2√λ·e + e².
+    fn of_shift(&self, value: f64) -> f64 {
+        let error = 16.0 * U * self.of_means().sqrt();
+        (2.0 * value.max(0.0).sqrt() + error) * error
+    }
+
+    /// A bound on the rounding of eigenvalues found from sums of squares.
+    fn of_squares(&self, largest: f64) -> f64 {
+        32.0 * f64::EPSILON * self.trace + self.of_sums() + self.of_shift(largest)
+    }
+
+    /// A bound on the rounding of the trace.
+    fn of_trace(&self) -> f64 {
+        32.0 * f64::EPSILON * self.trace + self.of_shift(self.trace)
+    }
+
+    /// Refuses fewer than two rows.
     fn refuse_unusable(&self) -> Result<()> {
         if self.count < 2 {
             return Err(Error::data(
@@ -103,13 +125,6 @@ impl Known {
                 format!("{} rows whose weights are all 0", self.count),
                 "some must count",
                 "Give positive weights, or none",
-            ));
-        }
-        if !(self.trace * self.trace).is_finite() {
-            return Err(Error::data(
-                "rows so large that squares of their variances are no numbers",
-                "the sum of the squares of all entries must be below 1e154",
-                "Divide the rows by a large number first",
             ));
         }
         Ok(())
@@ -127,8 +142,14 @@ impl Known {
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
         if rank == 0 {
             return Err(Error::no_variance(
-                format!("rows whose largest variance is {:.1e}", largest.max(0.0) / self.weight),
-                format!("at least one must exceed rounding ({:.1e})", threshold / self.weight),
+                format!(
+                    "rows whose largest variance is {:.1e}",
+                    self.unit.given(largest.max(0.0)) / self.weight
+                ),
+                format!(
+                    "at least one must exceed rounding ({:.1e})",
+                    self.unit.given(threshold) / self.weight
+                ),
                 "All rows look the same: check for constant columns",
             ));
         }
@@ -142,7 +163,7 @@ impl Known {
         fix_signs(&mut vectors);
         let whole = Whole {
             trace: self.trace,
-            trace_error: rounding,
+            trace_error: self.of_trace(),
             squared_norm: square,
             valid: true,
             at_most: None,
@@ -153,7 +174,7 @@ impl Known {
             None => pairs.values.clone(),
         };
         let is_whole = pairs.all.is_some() || rank < found;
-        Ok(Axes {
+        Ok(self.unit.back(Axes {
             count: self.count,
             weight: self.weight,
             mean: self.mean,
@@ -165,7 +186,16 @@ impl Known {
             is_whole,
             certificate,
             stats: pairs.stats,
-        })
+        }))
+    }
+}
+
+/// Widens shares of a trace that is itself rounded.
+fn widen_shares(certificate: &mut Certificate, trace: f64, rounding: f64) {
+    if let Some(explained) = &mut certificate.bounds.explained {
+        explained.low *= trace / (trace + rounding);
+        let least = trace - rounding;
+        explained.high = if least > 0.0 { (explained.high * trace / least).min(1.0) } else { 1.0 };
     }
 }
 
@@ -183,20 +213,25 @@ pub(crate) fn of_covariance(sum: &Partial, wanted: Wanted, watch: &Watch) -> Res
     });
     let scatter = scaled.as_ref().unwrap_or(sum.scatter());
     let trace = (0..d).map(|j| scatter[(j, j)]).sum();
+    let unit = Unit::of(trace, sum.mean())?;
+    let in_unit = unit.changes().then(|| unit.matrix(scatter));
+    let scatter = in_unit.as_ref().unwrap_or(scatter);
+    let trace = trace * unit.squares();
     let known = Known {
         wanted,
         count: sum.count() as usize,
         weight: sum.weight(),
         mean: sum.mean().to_vec(),
         scale,
+        unit,
         trace,
     };
     known.refuse_unusable()?;
     let (pairs, norm) = leading_eigenpairs(scatter, k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let noise = known.of_sums();
-    let threshold = rank_threshold(d, largest, trace, U) + noise;
-    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, Some(norm * norm))
+    let (threshold, rounding) =
+        (rank_threshold(d, largest, trace, U) + known.of_sums(), known.of_squares(largest));
+    known.finish(pairs, threshold, rounding, Some(norm * norm))
 }
 
 /// Right singular vectors of R, (P10), (P11).
@@ -212,6 +247,8 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
         let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
         crate::linalg::scale_columns(r.view_mut(), &inverse);
     }
+    let unit = Unit::of(r.as_slice().iter().map(|x| x * x).sum(), sum.mean())?;
+    r.as_mut_slice().iter_mut().for_each(|x| *x *= unit.rows());
     let trace: f64 = r.as_slice().iter().map(|x| x * x).sum();
     let known = Known {
         wanted,
@@ -219,6 +256,7 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
         weight: sum.weight(),
         mean: sum.mean().to_vec(),
         scale,
+        unit,
         trace,
     };
     known.refuse_unusable()?;
@@ -238,8 +276,9 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
         stats: SolveStats { iterations: 1, passes: 1, products: d },
     };
     let squared_norm = pairs.all.as_ref().map(|all| all.iter().map(|v| v * v).sum());
-    let mut axes = known.finish(pairs, error * error, 0.0, squared_norm)?;
-    let certificate = &mut axes.certificate;
+    // λ = σ² moves by at most 2σe + e².
+    let mut axes = known.finish(pairs, error * error, (2.0 * largest + error) * error, squared_norm)?;
+    let (certificate, error) = (&mut axes.certificate, error / unit.rows());
     for (j, value) in axes.values.iter().enumerate() {
         let root = value.sqrt();
         let (low, high) = ((root - error).max(0.0).powi(2), (root + error).powi(2));
@@ -264,13 +303,17 @@ pub(crate) fn of_gram(
     let scale = standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
     let trace = (0..n).map(|i| gram[(i, i)]).sum();
     let ColumnMoments { count, weight, mean, .. } = columns;
-    let known = Known { wanted, count, weight, mean, scale, trace };
+    let unit = Unit::of(trace, &mean)?;
+    let in_unit = unit.changes().then(|| unit.matrix(gram));
+    let gram = in_unit.as_ref().unwrap_or(gram);
+    let trace = trace * unit.squares();
+    let known = Known { wanted, count, weight, mean, scale, unit, trace };
     known.refuse_unusable()?;
     // Centred rows have at most n − 1 directions.
     let (mut pairs, norm) = leading_eigenpairs(gram, k.min(n), watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let noise = known.of_sums();
-    let threshold = rank_threshold(n, largest, trace, U) + noise;
+    let (threshold, rounding) =
+        (rank_threshold(n, largest, trace, U) + known.of_sums(), known.of_squares(largest));
     let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
     let mut over_rows = pairs.vectors.view().first_columns(rank).to_matrix();
     for i in 0..n {
@@ -292,7 +335,7 @@ pub(crate) fn of_gram(
         pairs.residuals.truncate(rank);
     }
     pairs.vectors = vectors;
-    let mut axes = known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, Some(norm * norm))?;
+    let mut axes = known.finish(pairs, threshold, rounding, Some(norm * norm))?;
     axes.is_whole |= truncated;
     Ok(axes)
 }
@@ -323,11 +366,13 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
         Some(scale) => columns.squares.iter().zip(scale).map(|(square, s)| square / (s * s)).sum(),
     };
     let ColumnMoments { count, weight, mean, .. } = columns;
-    let known = Known { wanted, count, weight, mean, scale, trace };
+    let unit = Unit::of(trace, &mean)?;
+    let trace = trace * unit.squares();
+    let known = Known { wanted, count, weight, mean, scale, unit, trace };
     known.refuse_unusable()?;
     let d = known.mean.len();
     let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
-    let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref() };
+    let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref(), unit: unit.squares() };
     let options = SolveOptions {
         deflate: None,
         start: None,
@@ -347,9 +392,9 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
         Davidson.largest(&seen, k, &options)?
     };
     let largest = pairs.values.first().copied().unwrap_or(0.0);
-    let noise = known.of_sums();
-    let threshold = rank_threshold(d, largest, trace, U) + noise;
-    known.finish(pairs, threshold, 32.0 * f64::EPSILON * trace + noise, None)
+    let (threshold, rounding) =
+        (rank_threshold(d, largest, trace, U) + known.of_sums(), known.of_squares(largest));
+    known.finish(pairs, threshold, rounding, None)
 }
 
 /// Rows that can be passed over: out ← out + Σw(x − c)(x − c)ᵀB.
@@ -404,6 +449,8 @@ struct Seen<'a> {
     operator: &'a dyn Passes,
     mean: &'a [f64],
     inverse: Option<&'a [f64]>,
+    /// What products are multiplied by.
+    unit: f64,
 }
 
 impl LinearOperator for Seen<'_> {
@@ -423,7 +470,10 @@ impl LinearOperator for Seen<'_> {
     fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
         out.fill(0.0);
         let Some(inverse) = self.inverse else {
-            return self.operator.add_product(self.mean, block, out, watch);
+            self.operator.add_product(self.mean, block, out.reborrow(), watch)?;
+            let width = out.n_cols();
+            crate::linalg::scale_columns(out, &vec![self.unit; width]);
+            return Ok(());
         };
         let mut scaled = block.to_matrix();
         let mut rows = scaled.view_mut();

@@ -1,6 +1,6 @@
 //! Leading axes of a sketch, with what is proved about them.
 
-use super::{Axes, Known, U, Wanted};
+use super::{Axes, Known, U, Unit, Wanted, widen_shares};
 use crate::eigen::{Certificate, EigenPairs, Sketched, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular, scale_columns};
@@ -26,9 +26,13 @@ pub(crate) fn of_directions(sum: &Directions, wanted: Wanted) -> Result<Axes> {
         scale_columns(rows.view_mut(), &inverse);
     }
     let (count, weight, mean) = (sum.count() as usize, sum.weight(), sum.mean().to_vec());
-    let known = Known { wanted, count, weight, mean, scale, trace };
+    // Rows alone have another unit: below, nothing is squared twice.
+    let unit = Unit::of(trace, &mean)?;
+    rows.as_mut_slice().iter_mut().for_each(|x| *x *= unit.rows());
+    let known = Known { wanted, count, weight, mean, scale, unit: Unit::default(), trace };
     known.refuse_unusable()?;
-    let (singular, vectors) = right_singular(rows.view())?;
+    let (mut singular, vectors) = right_singular(rows.view())?;
+    singular.iter_mut().for_each(|s| *s /= unit.rows());
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value, that of all cuts included.
     let error = 4.0 * U * ((singular.len() as f64).sqrt() * largest + trace.sqrt())
@@ -51,9 +55,11 @@ pub(crate) fn of_directions(sum: &Directions, wanted: Wanted) -> Result<Axes> {
         basis: None,
         stats: SolveStats { iterations: 1, passes: 1, products: sum.rows().n_rows() },
     };
+    let of_trace = known.of_trace();
     let mut axes = known.finish(pairs, threshold, 0.0, None)?;
     let next = all.get(axes.values.len()).copied();
     axes.certificate = Certificate::of_sketch(&axes.values, next, sketched);
+    widen_shares(&mut axes.certificate, trace, of_trace);
     axes.is_whole = is_whole;
     Ok(axes)
 }
