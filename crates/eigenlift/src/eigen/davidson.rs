@@ -1,7 +1,8 @@
 //! Block Davidson with thick restart (GD+k), docs/theory (K20)–(K24).
 //!
 //! The basis grows by preconditioned residuals of the pairs that have not converged. When it is full it is replaced by the
-//! Ritz vectors of the step before and as many of the best ones as leave room for a block. Every new block is orthogonalised against the whole basis and the
+//! Ritz vectors of the step before and as many of the best ones as leave room for a block; where negative eigenvalues dominate, their
+//! Ritz vectors stay too, or every residual would bring them back. Every new block is orthogonalised against the whole basis and the
 //! deflated vectors, in every sweep.
 
 use super::orthonormal::{orthonormalise, times};
@@ -249,13 +250,18 @@ impl Progress {
     }
 }
 
-/// Shrinks the basis to at most `room` columns: the previous step's Ritz vectors, and as many of the current ones as there
-/// is room for, (K24). Returns the coefficients of the leading Ritz vectors in the new basis.
+/// Shrinks the basis to at most `room` columns: the previous step's Ritz vectors, those of negative Ritz values that dominate, and
+/// as many of the leading ones as there is room for, (K24). Returns the coefficients of the leading Ritz vectors in the new basis.
 fn restart(basis: &mut Basis, step: &Step, before: Option<&Matrix<f64>>, room: usize) -> Result<Matrix<f64>> {
     let leading = step.norms.len();
     let reserved = before.map_or(0, Matrix::n_cols);
-    let current = room.saturating_sub(reserved).clamp(leading, basis.width);
-    let s = first_columns(&step.s, current);
+    let dominant = step.theta.iter().filter(|t| **t < -step.theta[0].abs()).count();
+    let last = dominant.min(leading / 2).min(room.min(basis.width).saturating_sub(leading));
+    let first = room.saturating_sub(reserved + last).clamp(leading, basis.width - last);
+    let current = first + last;
+    let from_end = basis.width - current;
+    let s =
+        Matrix::from_fn(basis.width, current, |i, j| step.s[(i, if j < first { j } else { j + from_end })]);
     let extra = match before {
         Some(before) => orthonormalise(before.clone(), &[s.view()])?,
         None => Matrix::zeros(basis.width, 0),

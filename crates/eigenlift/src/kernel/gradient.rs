@@ -1,5 +1,6 @@
 //! Derivatives of kernels by their first row.
 
+use super::origin::from_origin;
 use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile};
 use super::tile::{Form, evaluate, inner_products, squared_distances};
 use super::{Formula, Kernel, Workspace};
@@ -45,14 +46,18 @@ impl Kernel {
         out: &mut Matrix<f64>,
         work: &mut Workspace<f64>,
     ) {
-        pull_back(&self.form, Pairs { y, x, weights }, out, work);
+        let Some(origin) = self.origin() else {
+            return pull_back(&self.form, Pairs { y, x, weights }, out, work);
+        };
+        let (y, x) = (from_origin(Points::Dense(y), origin), from_origin(Points::Dense(x), origin));
+        pull_back(&self.form, Pairs { y: y.view(), x: x.view(), weights }, out, work);
     }
 
     /// d k(y,y)/dy = 2·∂k(y, ·)/∂y at y, since k is symmetric.
     pub(crate) fn diagonal_gradient(&self, y: &[f64], work: &mut Workspace<f64>) -> Vec<f64> {
         let mut out = Matrix::zeros(1, y.len());
         if let (Ok(row), Ok(two)) = (MatRef::new(y, 1, y.len()), MatRef::new(&[2.0], 1, 1)) {
-            pull_back(&self.form, Pairs { y: row, x: row, weights: two }, &mut out, work);
+            self.pull_back(row, row, two, &mut out, work);
         }
         out.into_vec()
     }

@@ -6,6 +6,7 @@ mod feature_map;
 mod formula;
 mod geometry;
 mod gradient;
+mod origin;
 mod parse;
 mod profile;
 mod spec;
@@ -35,6 +36,8 @@ pub struct Kernel {
     spec: Option<KernelSpec>,
     name: String,
     form: Form,
+    /// Rows are taken from here, see [`Kernel::origin`].
+    origin: Option<Arc<[f64]>>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -56,7 +59,8 @@ impl Kernel {
     /// When a parameter is still to be found from data, a formula names a feature that does not exist, or the kernel is
     /// `precomputed`, which has no formula.
     pub fn new(spec: &KernelSpec, n_features: usize) -> Result<Self> {
-        Ok(Self { form: form(spec, n_features)?, name: spec.to_string(), spec: Some(spec.clone()) })
+        let (form, name) = (form(spec, n_features)?, spec.to_string());
+        Ok(Self { form, name, spec: Some(spec.clone()), origin: None })
     }
 
     /// A kernel for these rows: `median` and `1/d` are found from them, and the rows are checked for what the kernel needs.
@@ -99,7 +103,7 @@ impl Kernel {
         name: impl Into<String>,
         f: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Self { spec: None, name: name.into(), form: Form::Function(Arc::new(f)) }
+        Self { spec: None, name: name.into(), form: Form::Function(Arc::new(f)), origin: None }
     }
 
     /// Whether its values come from inner products of whole blocks of rows, so that computing them is cheap.

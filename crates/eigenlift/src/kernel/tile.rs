@@ -5,6 +5,7 @@
 
 use super::Kernel;
 use super::formula::Formula;
+use super::origin::from_origin;
 use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, to_squared_distances};
 use crate::data::{CsrRef, Points};
 use crate::linalg::{Factor, Onto, gemm};
@@ -50,7 +51,13 @@ impl Kernel {
     /// outliers cost no accuracy; they never come out negative.
     pub fn tile<T: Real>(&self, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
         debug_assert_eq!(out.len(), x.n_rows() * y.n_rows());
-        evaluate(&self.form, x, y, out, work);
+        match self.origin() {
+            None => evaluate(&self.form, x, y, out, work),
+            Some(origin) => {
+                let (x, y) = (from_origin::<T, T>(x, origin), from_origin::<T, T>(y, origin));
+                evaluate(&self.form, Points::Dense(x.view()), Points::Dense(y.view()), out, work);
+            }
+        }
     }
 
     /// out\[i\] = k(xᵢ, xᵢ), by the formula and not through a distance.
@@ -58,6 +65,9 @@ impl Kernel {
         let mut row = vec![0.0; x.n_cols()];
         for (i, value) in out.iter_mut().enumerate() {
             x.copy_row(i, &mut row);
+            if let Some(origin) = self.origin() {
+                row.iter_mut().zip(origin).for_each(|(x, o)| *x -= o);
+            }
             *value = on_diagonal(&self.form, &row);
         }
     }

@@ -46,6 +46,15 @@ impl LowRankFactor {
         let vectors = Matrix::from_fn(self.factor.n_rows(), kept, |i, j| T::of(self.factor[(i, j)]));
         Ok((values[..kept].to_vec(), vectors))
     }
+
+    /// Whether F·Fᵀ stays within `diagonal`, that of K, up to a thousandth: it does when K is positive semi-definite.
+    pub(crate) fn is_within(&self, diagonal: &[f64]) -> bool {
+        let exceeds = |(i, own): (usize, &f64)| {
+            let row = self.factor.row(i);
+            dot(row, row) > 1.001 * own.max(0.0)
+        };
+        !diagonal.iter().enumerate().any(exceeds)
+    }
 }
 
 /// When a factor is good enough.

@@ -5,13 +5,14 @@ mod rows;
 
 pub(super) use rows::Rows;
 
+use super::dual::Hidden;
 use super::feature_sums::FeatureSums;
 use super::novelty::{FitRows, measure_fit};
 use super::primal::{Axes, Features, axes};
 use super::stream::KernelPcaStream;
 use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnySamples, RowsInMemory};
-use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats};
+use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats, rank_threshold};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Similarity;
@@ -240,6 +241,11 @@ pub(super) fn finish(
         } else {
             format!("{asked} components were asked for and {exist} exist: the rest have eigenvalue zero up to rounding")
         });
+        let hidden = Hidden::of(work.sum.trace, partial.trace() + partial.residual_trace());
+        if let (Some(hidden), Route::LowRank) = (hidden, plan.route) {
+            let largest = axes.values.first().copied().unwrap_or(0.0);
+            warnings.push(hidden.sentence(rank_threshold(m, largest, work.sum.trace, f64::EPSILON / 2.0)));
+        }
     }
     warnings.extend(certificate.tie_sentences());
     if let Lift::Kernel { samples, .. } = &axes.projection.lift {

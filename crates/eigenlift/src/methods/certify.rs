@@ -50,10 +50,20 @@ impl FittedKernelPca {
     /// # Errors
     /// As [`FittedKernelPca::certify`].
     pub fn certify_watched(&self, x: impl Into<AnySamples>, watch: &Watch) -> Result<FittedKernelPca> {
-        let x = x.into();
+        let x = self.in_precision_of_fit(x.into());
         let vectors = self.vectors_over(&x, watch)?;
         let gram = self.engine.gram(&self.similarity(), &x, Storage::Tiled)?;
         self.certify_by(&*gram, vectors, watch)
+    }
+
+    /// The rows in double precision, where the fit took rows of single precision for such.
+    fn in_precision_of_fit(&self, x: AnySamples) -> AnySamples {
+        match self.similarity() {
+            Similarity::Kernel(kernel) if kernel.needs_double(x.points()) => {
+                x.points().to_dense::<f64>().into()
+            }
+            _ => x,
+        }
     }
 
     /// Bounds from one pass over the matrix, for orthonormal vectors that span the scores.

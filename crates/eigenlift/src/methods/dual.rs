@@ -1,5 +1,9 @@
 //! The dual recipe: eigenpairs of a centred Gram matrix, with their certificate.
 
+mod settle;
+
+pub(crate) use settle::Hidden;
+
 use super::mercer::RESOLUTION;
 use super::proof::{Proof, entry_error, trace_error};
 use crate::eigen::{
@@ -36,6 +40,8 @@ pub(crate) struct DualSolution {
     pub(crate) total: f64,
     pub(crate) certificate: Certificate,
     pub(crate) stats: SolveStats,
+    /// Why the dense solver took over, where it did.
+    pub(crate) switched: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -47,10 +53,16 @@ pub(crate) struct DualProblem<'a> {
     pub(crate) known_valid: bool,
     /// Orthonormal vectors that are nearly right.
     pub(crate) start: Option<&'a Matrix<f64>>,
+    /// Whether the dense solver may take over from an iteration that does not converge.
+    pub(crate) may_switch: bool,
 }
 
+/// Relative residuals beyond this say that rounding has taken most of a component.
+const ROUGH: f64 = 1e-2;
+/// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen: it is for a sentence.
+const LOWEST_PASSES: usize = 24;
 /// Passes of the look for negative eigenvalues.
-const LOOK_PASSES: usize = 8;
+pub(super) const LOOK_PASSES: usize = 8;
 /// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
 const NULL_SLACK: f64 = 16.0;
 
@@ -87,7 +99,7 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         seed: plan.seed,
         watch,
     };
-    let (mut pairs, summary) = certified_pairs(problem, plan, &how)?;
+    let settle::Settled { mut pairs, summary, switched } = settle::pairs(problem, plan, &how)?;
     let largest = pairs.values.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
@@ -108,7 +120,8 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
         at_most: Some(&|t, limit| proof.at_most(t, limit)),
     };
     let mut certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
-    keep_existing(&mut pairs, &mut certificate, plan, threshold, &mut warnings)?;
+    let hidden = Hidden::of(summary.trace, summary.centered_trace());
+    keep_existing(&mut pairs, &mut certificate, plan, (threshold, hidden), &mut warnings)?;
     fix_signs(&mut pairs.vectors);
     let rough = certificate.residuals.iter().filter(|r| **r > plan.tolerance).count();
     if rough > 0 {
@@ -119,9 +132,13 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
             certificate.worst_residual()
         ));
     }
+    if pairs.values.len() < plan.n_components || certificate.worst_residual() > ROUGH {
+        warnings.extend(hidden.map(|hidden| hidden.sentence(threshold)));
+    }
     warnings.extend(certificate.tie_sentences());
     let EigenPairs { values, vectors, stats, .. } = pairs;
-    Ok(DualSolution { values, vectors, row_means: summary.row_means, total, certificate, stats, warnings })
+    let row_means = summary.row_means;
+    Ok(DualSolution { values, vectors, row_means, total, certificate, stats, switched, warnings })
 }
 
 /// An upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.
@@ -286,7 +303,10 @@ fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<
         return Ok(None);
     }
     let factor = pivoted_cholesky(gram, plan.sketch_rank, plan.seed, watch)?;
-    if factor.pivots.is_empty() {
+    let mut diagonal = vec![0.0; gram.n_rows()];
+    gram.diagonal(&mut diagonal)?;
+    // Why: only of a positive semi-definite matrix is the factor a part. One that exceeds the matrix would lead the iteration astray.
+    if factor.pivots.is_empty() || !factor.is_within(&diagonal) {
         return Ok(None);
     }
     let (values, vectors) = factor.centered_eigenpairs::<f32>(SKETCH_SHARE)?;
@@ -298,7 +318,7 @@ fn keep_existing(
     pairs: &mut EigenPairs,
     certificate: &mut Certificate,
     plan: &Plan,
-    threshold: f64,
+    (threshold, hidden): (f64, Option<Hidden>),
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     let exists = |value: f64| match plan.repair {
@@ -307,21 +327,15 @@ fn keep_existing(
     };
     let rank = pairs.values.iter().take_while(|v| exists(**v)).count();
     let lowest = pairs.all.as_ref().and_then(|all| all.last()).copied();
-    if rank == 0 && lowest.is_some_and(|lowest| lowest < -10.0 * threshold) {
-        return Err(Error::kernel(
-            format!("{}: no eigenvalue of the centred kernel matrix is positive", plan.kernel),
-            "a kernel must have one",
-            "Change the sign of the kernel, or choose repair flip",
-        ));
+    let first = pairs.values.first().copied().unwrap_or(0.0);
+    if rank == 0 && lowest.unwrap_or(first) < -10.0 * threshold {
+        return Err(settle::none_positive(plan, first));
     }
     if rank == 0 {
         return Err(Error::no_variance(
-            format!(
-                "a centred Gram matrix whose largest eigenvalue is {:.1e}",
-                pairs.values.first().unwrap_or(&0.0)
-            ),
+            format!("a centred Gram matrix whose largest eigenvalue is {first:.1e}"),
             format!("at least one must exceed rounding ({threshold:.1e})"),
-            "All samples look the same to this kernel: check for constant columns, or change its parameters",
+            settle::no_variance_action(hidden),
         ));
     }
     if rank < plan.n_components {
@@ -351,7 +365,8 @@ fn negative_policy(
         None if !problem.known_valid => {
             let largest = pairs.values.first().copied().unwrap_or(0.0);
             let resolution = threshold.max(RESOLUTION * largest.abs());
-            let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), how, resolution)?;
+            let how = SolveOptions { max_passes: LOWEST_PASSES, ..how.clone() };
+            let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), &how, resolution)?;
             pairs.stats = add(pairs.stats, spent);
             Some(lowest)
         }
@@ -389,7 +404,7 @@ fn negative_policy(
 }
 
 /// −A.
-struct Negated<'a>(&'a dyn LinearOperator);
+pub(super) struct Negated<'a>(pub(super) &'a dyn LinearOperator);
 
 impl LinearOperator for Negated<'_> {
     fn n_rows(&self) -> usize {

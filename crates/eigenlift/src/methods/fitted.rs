@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::gram::Similarity;
 use crate::linalg::{column_means, scale_columns};
 use crate::matrix::Matrix;
-use crate::model::{FeatureMean, Lift, Plan, Projection, Route};
+use crate::model::{FeatureMean, Lift, Plan, Projection, Route, Solver};
 use crate::progress::Watch;
 use std::sync::Arc;
 
@@ -41,10 +41,14 @@ impl FittedKernelPca {
     pub(super) fn of_solution(
         solution: DualSolution,
         (similarity, x): (Similarity, AnySamples),
-        plan: Plan,
+        mut plan: Plan,
         column_names: &[String],
         engine: Arc<dyn Engine>,
     ) -> Self {
+        if let Some(why) = &solution.switched {
+            plan.solver = Solver::Dense;
+            plan.reasons.push(why.clone());
+        }
         let (n, k) = (x.n_rows(), solution.values.len());
         let means = column_means(solution.vectors.view());
         // Numerics: eigenvectors are orthogonal to the ones vector; what rounding left of it would meet the mean of the kernel,

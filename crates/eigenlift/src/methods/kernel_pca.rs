@@ -59,6 +59,14 @@ pub struct KernelPca {
     pub(super) watch: Watch,
 }
 
+/// What a fit of rows in memory begins with.
+struct Prepared {
+    similarity: Similarity,
+    /// The rows, in double precision where single would lose components.
+    samples: AnySamples,
+    plan: Plan,
+}
+
 impl KernelPca {
     /// Keeps `n_components` components; kernel `rbf(gamma=median)`, tolerance 1e-6, all processors.
     pub fn new(n_components: usize) -> Self {
@@ -180,7 +188,7 @@ impl KernelPca {
             return settings.plan(x).map(|plan| choice.onto(plan));
         }
         let engine = self.running_engine()?;
-        Ok(self.prepare(x, &*engine)?.1)
+        Ok(self.prepare(x, &*engine)?.plan)
     }
 
     /// Fits the model. The samples are kept in it, without a copy.
@@ -201,7 +209,7 @@ impl KernelPca {
     /// Fits samples in memory, perhaps from orthonormal vectors that are nearly right.
     pub(super) fn fit_from(&self, x: AnySamples, start: Option<&Matrix<f64>>) -> Result<FittedKernelPca> {
         let engine = self.running_engine()?;
-        let (similarity, plan) = self.prepare(&x, &*engine)?;
+        let Prepared { similarity, samples: x, plan } = self.prepare(&x, &*engine)?;
         if plan.route != Route::Dual {
             return approximate::fit_in_memory(self, &x, &similarity, plan, engine);
         }
@@ -321,17 +329,20 @@ impl KernelPca {
         engine: &dyn Engine,
         start: Option<&Matrix<f64>>,
     ) -> Result<DualSolution> {
-        let draft =
-            if plan.draft { Some(engine.gram(similarity, &x.to_single(), plan.storage)?) } else { None };
+        let draft = match similarity {
+            Similarity::Kernel(kernel) if plan.draft => {
+                let (kernel, x) = kernel.in_single(x);
+                Some(engine.gram(&Similarity::Kernel(kernel), &x, plan.storage)?)
+            }
+            _ => None,
+        };
         // Why: the matrix itself is passed over once or twice beside a draft, which does not repay storing it.
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
         let gram = engine.gram(similarity, x, storage)?;
         let known_valid = dual::known_valid(similarity);
-        dual::solve(
-            &DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start },
-            plan,
-            &self.watch,
-        )
+        let may_switch = self.solver.is_none();
+        let problem = DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start, may_switch };
+        dual::solve(&problem, plan, &self.watch)
     }
 
     pub(super) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
@@ -398,12 +409,33 @@ impl KernelPca {
         Ok(())
     }
 
-    fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
+    fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<Prepared> {
         self.check_numbers()?;
-        let similarity = self.similarity_of(x)?;
-        let request = self.request(&similarity, (x.n_rows(), x.n_cols()), x.precision(), true);
-        let plan = schedule::plan(&request, engine)?;
-        Ok((similarity, plan))
+        let mut similarity = self.similarity_of(x)?;
+        let double = matches!(&similarity, Similarity::Kernel(kernel) if kernel.needs_double(x.points()));
+        let samples = if double { x.points().to_dense::<f64>().into() } else { x.clone() };
+        let request = self.request(&similarity, (x.n_rows(), x.n_cols()), samples.precision(), true);
+        let mut plan = schedule::plan(&request, engine)?;
+        if double {
+            plan.reasons.push(
+                "the mean of the rows is far larger than their spread: kernel values need double precision"
+                    .into(),
+            );
+        }
+        let by_values =
+            plan.route != Route::Primal && !plan.approximation.is_some_and(|a| a.is_random_features());
+        if let Similarity::Kernel(kernel) = &similarity
+            && by_values
+            && let Some(centred) = kernel.centred_for(samples.points())
+        {
+            plan.reasons.push(
+                "the mean of the rows is far larger than their spread: it is subtracted before kernel values are computed, \
+                 which changes nothing but rounding"
+                    .into(),
+            );
+            similarity = Similarity::Kernel(centred);
+        }
+        Ok(Prepared { similarity, samples, plan })
     }
 
     /// The kernel for samples in memory, which are checked.

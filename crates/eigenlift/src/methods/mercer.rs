@@ -1,9 +1,9 @@
 //! Is a kernel a Mercer kernel on this data: symmetric, and positive semi-definite.
 
-use super::dual::{check_magnitude, lowest_eigenvalue};
+use super::dual::{LOOK_PASSES, Negated, check_magnitude, lowest_eigenvalue};
 use super::schedule::dense_bytes;
 use crate::data::AnySamples;
-use crate::eigen::{Davidson, Dense, Eigensolver, SolveOptions, rank_threshold};
+use crate::eigen::{Davidson, Dense, Eigensolver, SolveOptions, lowest_ritz_value, rank_threshold};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage, stored_bytes};
@@ -190,7 +190,12 @@ fn check(
         let negative = pairs.values.iter().filter(|v| **v < -rounding).count();
         (pairs.values[0], pairs.values[n - 1], Some(negative))
     } else {
-        let largest = Davidson.largest(&*gram, 1, &how)?.values[0];
+        let largest = match Davidson.largest(&*gram, 1, &how) {
+            Ok(pairs) => pairs.values[0],
+            // A crowd at the upper end, as that of a matrix without positive eigenvalues: this is close to its edge.
+            Err(Error::NotConverged { .. }) => -lowest_ritz_value(&Negated(&*gram), &how, LOOK_PASSES)?.0,
+            Err(other) => return Err(other),
+        };
         (largest, lowest_eigenvalue(&*gram, &how, RESOLUTION * largest.abs())?.0, None)
     };
     let rounding = rank_threshold(n, largest, frobenius, gram.unit_roundoff());

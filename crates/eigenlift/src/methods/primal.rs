@@ -95,11 +95,25 @@ impl Features {
         (worth && self.known_valid() && safe()).then_some(map)
     }
 
+    /// Eigenvalues of M₂ up to this are rounding. Features that are written out are centred before they are squared, so that a mean
+    /// far larger than the spread costs its rounding, and not that of its square.
+    fn null(&self, sum: &FeatureSums, largest: f64) -> f64 {
+        let threshold = |trace: f64| rank_threshold(self.dimension(), largest, trace, f64::EPSILON / 2.0);
+        match self {
+            Self::Map(..) => threshold(sum.partial.trace()) + feature_rounding(sum).powi(2),
+            Self::Landmarks(_) => threshold(sum.trace),
+        }
+    }
+
     /// Bound on what rounding does to eigenvalues: that of sums over features, and that of kernel values on the way to
     /// features, with κ the mean of k(x,x): ‖δF‖ ≤ ‖L⁻¹‖·32u·κ√(nm).
     fn rounding(&self, sum: &FeatureSums, largest: f64) -> f64 {
+        let Self::Landmarks(map) = self else {
+            let error = feature_rounding(sum);
+            let sums = 32.0 * f64::EPSILON * sum.partial.trace();
+            return sums + (2.0 * largest.max(0.0).sqrt() + error) * error;
+        };
         let sums = 32.0 * f64::EPSILON * (sum.trace + sum.partial.trace());
-        let Self::Landmarks(map) = self else { return sums };
         let (n, m) = (sum.partial.count() as f64, map.dimension() as f64);
         let mean = sum.trace / n.max(1.0);
         let grown = map.amplification();
@@ -199,6 +213,11 @@ impl Features {
         let offset = (0..axes.n_cols()).map(|j| mean.iter().enumerate().map(|(i, m)| m * axes[(i, j)]).sum());
         Projection { offset: offset.collect(), lift, coefficients }
     }
+}
+
+/// Bound on what rounding of features and of their means does to singular values of the centred features: 32u√Σ‖f‖².
+fn feature_rounding(sum: &FeatureSums) -> f64 {
+    16.0 * f64::EPSILON * sum.trace.max(0.0).sqrt()
 }
 
 fn check_finite(features: &Matrix<f64>, first_row: usize) -> Result<()> {
@@ -348,7 +367,6 @@ pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Re
 /// Cost: 9m³ flops for few features, about 100·m²k for many.
 pub(crate) fn axes(features: &Features, sum: &FeatureSums, k: usize, watch: &Watch) -> Result<Axes> {
     let partial = &sum.partial;
-    let m = partial.dimension();
     if partial.count() < 2 {
         return Err(Error::data(
             format!("{} row(s)", partial.count()),
@@ -360,7 +378,7 @@ pub(crate) fn axes(features: &Features, sum: &FeatureSums, k: usize, watch: &Wat
     let (pairs, norm) = leading_eigenpairs(partial.scatter(), k, watch)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
     let rounding = features.rounding(sum, largest);
-    let threshold = rank_threshold(m, largest, sum.trace, f64::EPSILON / 2.0);
+    let threshold = features.null(sum, largest);
     let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
     if rank == 0 {
         return Err(Error::no_variance(

@@ -40,9 +40,10 @@ const CENTERED_TRACE: &str = "centered_trace";
 const ROUNDING: &str = "rounding";
 const MEAN: &str = "mean";
 const MEAN_SQUARE: &str = "mean_square";
+const ORIGIN: &str = "origin";
 /// Arrays that models of every route have; those of earlier versions have no mean, and only fits of rows in memory say how unusual
-/// these are.
-const ALWAYS: [&str; 11] = [
+/// these are. Only kernels whose rows are taken from an origin have one.
+const ALWAYS: [&str; 12] = [
     CENTERED_TRACE,
     COEFFICIENTS,
     EIGENVALUES,
@@ -52,6 +53,7 @@ const ALWAYS: [&str; 11] = [
     NOVELTY_MOMENTS,
     NOVELTY_QUANTILES,
     OFFSET,
+    ORIGIN,
     RESIDUALS,
     ROUNDING,
 ];
@@ -200,6 +202,11 @@ impl FittedKernelPca {
             arrays.push(Array::f64(MEAN, &[over.len()], over));
             arrays.push(Array::f64(MEAN_SQUARE, &[1], std::slice::from_ref(square)));
         }
+        if let Lift::Kernel { kernel, .. } = lift
+            && let Some(origin) = kernel.origin()
+        {
+            arrays.push(Array::f64(ORIGIN, &[origin.len()], origin));
+        }
         arrays.extend(self.novelty_arrays());
         arrays
     }
@@ -340,7 +347,18 @@ fn read_lift(file: &mut ModelReader<'_>, header: &Header, record: &Record) -> Re
         _ => read_samples::<f64>(file, header, lift_rows(header, record))?.into(),
     };
     kernel.check_points(samples.points()).map_err(in_model("the samples"))?;
-    Ok(Lift::Kernel { kernel, samples })
+    if header.arrays.iter().all(|array| array.name != ORIGIN) {
+        return Ok(Lift::Kernel { kernel, samples });
+    }
+    if !kernel.may_have_origin() {
+        return Err(Error::model(
+            format!("an origin for the kernel {}", shown(&record.kernel)),
+            "only linear kernels, and sums of them with kernels of differences, have one",
+            SAVE_AGAIN,
+        ));
+    }
+    let origin = file.numbers(ORIGIN, &[header.n_features])?;
+    Ok(Lift::Kernel { kernel: kernel.with_origin(origin), samples })
 }
 
 /// Features are made again from kernel, number and seed; `None` when the lift is by samples or landmarks.

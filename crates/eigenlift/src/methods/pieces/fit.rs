@@ -76,6 +76,7 @@ impl KernelPca {
             draft: if plan.draft { Some(&draft) } else { None },
             known_valid: dual::known_valid(&similarity),
             start,
+            may_switch: self.solver.is_none(),
         };
         let mut result = Err(Error::Cancelled);
         engine.run(&mut || result = dual::solve(&problem, &plan, &self.watch));

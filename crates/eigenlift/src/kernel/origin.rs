@@ -1,0 +1,114 @@
+//! Rows taken from an origin: k(x − o, y − o).
+//!
+//! Numerics: where the mean of rows is far larger than their spread, inner products are nearly all the same number, and centring
+//! the matrix leaves rounding. Taken from an origin near the mean they are not, and for these kernels the centred matrix is
+//! the same: ⟨x − o, y − o⟩ = ⟨x, y⟩ − ⟨o, y⟩ − ⟨x, o⟩ + ⟨o, o⟩, and centring removes all but the first.
+
+use super::Kernel;
+use super::profile::{CoordinateProfile, InnerProfile};
+use super::tile::Form;
+use crate::data::{AnyPoints, AnySamples, Points};
+use crate::matrix::Matrix;
+use crate::real::Real;
+
+/// An origin is used when the squared mean of rows exceeds their variance by this factor: below it no more than two digits are
+/// at stake.
+const FAR: f64 = 16.0;
+
+/// What a common shift of all rows does to kernel values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shift {
+    /// Nothing: only differences of rows count.
+    Nothing,
+    /// It adds terms that centring removes.
+    Centred,
+    /// It gives another kernel.
+    Other,
+}
+
+fn shift(form: &Form) -> Shift {
+    match form {
+        Form::Distance(_) | Form::Coordinate(CoordinateProfile::Laplacian { .. }) => Shift::Nothing,
+        Form::Inner(InnerProfile::Linear) => Shift::Centred,
+        Form::Scaled(_, form) => shift(form),
+        Form::Sum(forms) => forms.iter().map(shift).max().unwrap_or(Shift::Nothing),
+        Form::Product(forms) if forms.iter().all(|form| shift(form) == Shift::Nothing) => Shift::Nothing,
+        _ => Shift::Other,
+    }
+}
+
+impl Kernel {
+    /// o, where rows are taken from an origin.
+    pub fn origin(&self) -> Option<&[f64]> {
+        self.origin.as_deref()
+    }
+
+    /// k(x − o, y − o), for an origin of one number for each feature.
+    pub(crate) fn with_origin(mut self, origin: Vec<f64>) -> Self {
+        self.origin = Some(origin.into());
+        self
+    }
+
+    /// Whether a common shift of all rows leaves the centred matrix what it is, though not the kernel values.
+    pub(crate) fn may_have_origin(&self) -> bool {
+        shift(&self.form) == Shift::Centred
+    }
+
+    /// The kernel with the mean of these rows as its origin, where that saves digits.
+    pub(crate) fn centred_for(&self, rows: AnyPoints<'_>) -> Option<Self> {
+        let wanted = self.origin.is_none() && self.may_have_origin();
+        far_mean(rows).filter(|_| wanted).map(|mean| self.clone().with_origin(mean))
+    }
+
+    /// Whether kernel values of these rows need double precision: their mean is far larger than their spread, and no origin
+    /// makes up for it.
+    pub(crate) fn needs_double(&self, rows: AnyPoints<'_>) -> bool {
+        matches!(rows, AnyPoints::F32(_)) && shift(&self.form) == Shift::Other && far_mean(rows).is_some()
+    }
+
+    /// The kernel and the samples for tiles in single precision. Samples are taken from the origin before they are rounded.
+    pub(crate) fn in_single(&self, x: &AnySamples) -> (Kernel, AnySamples) {
+        let Some(origin) = &self.origin else { return (self.clone(), x.to_single()) };
+        let rows: Matrix<f32> = match x.points() {
+            AnyPoints::F32(points) => from_origin(points, origin),
+            AnyPoints::F64(points) => from_origin(points, origin),
+        };
+        (Kernel { origin: None, ..self.clone() }, rows.into())
+    }
+}
+
+/// x − o, in the wanted precision.
+pub(super) fn from_origin<T: Real, S: Real>(points: Points<'_, T>, origin: &[f64]) -> Matrix<S> {
+    let mut row = vec![0.0; points.n_cols()];
+    let mut out = Matrix::zeros(points.n_rows(), points.n_cols());
+    let mut view = out.view_mut();
+    for i in 0..points.n_rows() {
+        points.copy_row(i, &mut row);
+        let into = view.row_mut(i);
+        into.iter_mut().zip(&row).zip(origin).for_each(|((into, x), o)| *into = S::of(x - o));
+    }
+    out
+}
+
+/// The mean of dense rows, if it is far larger than their spread.
+fn far_mean(rows: AnyPoints<'_>) -> Option<Vec<f64>> {
+    match rows {
+        AnyPoints::F32(Points::Dense(_)) | AnyPoints::F64(Points::Dense(_)) => {}
+        // Rows that are mostly zeros have a spread of the size of their mean.
+        _ => return None,
+    }
+    let (n, d) = (rows.n_rows(), rows.n_cols());
+    let mut row = vec![0.0; d];
+    let mut mean = vec![0.0; d];
+    for i in 0..n {
+        rows.copy_row(i, &mut row);
+        mean.iter_mut().zip(&row).for_each(|(m, x)| *m += (x - *m) / (i + 1) as f64);
+    }
+    let mut spread = 0.0;
+    for i in 0..n {
+        rows.copy_row(i, &mut row);
+        spread += row.iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>();
+    }
+    let size = n as f64 * mean.iter().map(|m| m * m).sum::<f64>();
+    (size.is_finite() && size > FAR * spread).then_some(mean)
+}

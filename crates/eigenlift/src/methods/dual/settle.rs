@@ -1,0 +1,117 @@
+//! What happens when the iteration does not converge: the dense solver takes over where it fits.
+
+use super::{DualProblem, LOOK_PASSES, Negated, certified_pairs};
+use crate::eigen::{EigenPairs, SolveOptions, lowest_ritz_value};
+use crate::error::{Error, Result};
+use crate::gram::{Storage, stored_bytes};
+use crate::methods::schedule::dense_bytes;
+use crate::model::{Plan, Solver};
+use crate::operator::{Centered, GramSummary};
+
+/// Up to this many samples the iteration is given up early: the dense solver takes seconds there.
+const FEW_SAMPLES: usize = 4096;
+/// Passes it is then allowed. Spectra without a gap take about 20.
+const PATIENCE: usize = 40;
+
+/// Eigenpairs whose residuals come from a product with the matrix itself, and its sums.
+pub(super) struct Settled {
+    pub(super) pairs: EigenPairs,
+    pub(super) summary: GramSummary,
+    /// Why the dense solver took over, where it did.
+    pub(super) switched: Option<String>,
+}
+
+/// Eigenpairs by the planned solver; by the dense one when the iteration does not converge and all eigenpairs fit.
+pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Result<Settled> {
+    let can_switch = problem.may_switch && plan.solver == Solver::Davidson && dense_fits(plan);
+    let early = can_switch && plan.n_samples <= FEW_SAMPLES;
+    let patient = SolveOptions { max_passes: if early { PATIENCE } else { how.max_passes }, ..how.clone() };
+    let (passes, residual) = match certified_pairs(problem, plan, &patient) {
+        Ok((pairs, summary)) => return Ok(Settled { pairs, summary, switched: None }),
+        Err(Error::NotConverged { passes, residual, .. }) if can_switch => (passes, residual),
+        Err(error @ Error::NotConverged { .. }) => return Err(explained(error, problem, plan, how)),
+        Err(other) => return Err(other),
+    };
+    // A kernel value that is not finite keeps every solver from converging: this names it.
+    problem.gram.summary(how.watch)?;
+    let direct = Plan { solver: Solver::Dense, ..plan.clone() };
+    let whole = DualProblem { draft: None, ..*problem };
+    let (mut pairs, summary) = certified_pairs(&whole, &direct, how)?;
+    pairs.stats.passes += passes as usize;
+    let switched = Some(format!(
+        "block Davidson had not converged after {passes:.0} passes (worst relative residual {residual:.1e}): the dense solver \
+         computed all eigenpairs instead"
+    ));
+    Ok(Settled { pairs, summary, switched })
+}
+
+/// Whether the dense solver fits beside what is stored already.
+fn dense_fits(plan: &Plan) -> bool {
+    let number = if plan.precision == "f64" && !plan.draft { 8 } else { 4 };
+    let tiles = if plan.storage == Storage::Stored { stored_bytes(plan.n_samples, number) } else { 0 };
+    dense_bytes(plan.n_samples) + tiles <= u128::from(plan.bytes_allowed)
+}
+
+/// No convergence for a reason that can be named: no eigenvalue is positive.
+fn explained(error: Error, problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Error {
+    if problem.known_valid {
+        return error;
+    }
+    let how = SolveOptions { start: None, sketch: None, ..how.clone() };
+    match lowest_ritz_value(&Negated(&Centered::new(problem.gram)), &how, LOOK_PASSES) {
+        Ok((negated, _)) if negated > 0.0 => none_positive(plan, -negated),
+        _ => error,
+    }
+}
+
+/// What all kernel values have in common is so large that its rounding hides components.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hidden {
+    /// tr K as a multiple of tr K_c.
+    ratio: f64,
+}
+
+/// From this ratio on the common part is named as the reason.
+const HIDING: f64 = 1e3;
+
+impl Hidden {
+    /// From tr K and tr K_c.
+    pub(crate) fn of(trace: f64, centered: f64) -> Option<Self> {
+        let ratio = (trace / centered).abs();
+        (ratio > HIDING).then_some(Self { ratio })
+    }
+
+    /// What is lost, for eigenvalues that count as zero up to the threshold.
+    pub(crate) fn sentence(self, threshold: f64) -> String {
+        format!(
+            "kernel values have a common part {:.0e} times as large as what centring leaves: components with eigenvalues below \
+             {threshold:.1e} are lost in its rounding; center or standardize the columns",
+            self.ratio
+        )
+    }
+}
+
+/// What to do about a matrix without variance.
+pub(super) fn no_variance_action(hidden: Option<Hidden>) -> &'static str {
+    match hidden {
+        Some(_) => {
+            "All samples look the same to this kernel, up to the rounding of what all kernel values have in common: check for \
+             constant columns, center or standardize the columns, or use double precision"
+        }
+        None => {
+            "All samples look the same to this kernel: check for constant columns, or change its parameters"
+        }
+    }
+}
+
+/// A matrix without a positive eigenvalue.
+pub(super) fn none_positive(plan: &Plan, largest: f64) -> Error {
+    Error::kernel(
+        format!(
+            "{}: no eigenvalue of the centred kernel matrix is positive, the largest is {largest:.6e}",
+            plan.kernel
+        ),
+        "a kernel must have a positive one",
+        "Change the sign of the kernel, or choose repair flip, which takes eigenvalues by magnitude",
+    )
+}

@@ -1,0 +1,245 @@
+//! Indefinite kernels, means far larger than spreads, and numbers of extreme size.
+
+use eigenlift::data::AnySamples;
+use eigenlift::eigen::Certificate;
+use eigenlift::error::Error;
+use eigenlift::kernel::KernelSpec;
+use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::matrix::Matrix;
+use eigenlift::methods::pca::PcaRoute;
+use eigenlift::methods::{FittedKernelPca, KernelPca, Pca, Whitening, WhiteningMethod};
+use eigenlift::model::{Route, Solver};
+use eigenlift_testkit::problems;
+
+fn spec(text: &str) -> KernelSpec {
+    text.parse().unwrap()
+}
+
+/// Rows whose entries are multiples of 2^−bits: an offset that is one too is added without rounding.
+fn rounded_noise(n: usize, d: usize, bits: i32, seed: u64) -> Matrix<f64> {
+    let x = problems::noise(n, d, seed);
+    let unit = 2f64.powi(bits);
+    Matrix::from_fn(n, d, |i, j| (x[(i, j)] * unit).round() / unit)
+}
+
+fn shifted(x: &Matrix<f64>, by: impl Fn(usize) -> f64) -> Matrix<f64> {
+    Matrix::from_fn(x.n_rows(), x.n_cols(), |i, j| x[(i, j)] + by(j))
+}
+
+fn single(x: &Matrix<f64>) -> Matrix<f32> {
+    let rounded = Matrix::from_fn(x.n_rows(), x.n_cols(), |i, j| x[(i, j)] as f32);
+    assert!((0..x.n_rows()).all(|i| x.row(i).iter().zip(rounded.row(i)).all(|(a, b)| *a == f64::from(*b))));
+    rounded
+}
+
+fn close(found: &[f64], wanted: &[f64], share: f64, of: f64) {
+    assert_eq!(found.len(), wanted.len(), "{found:?} {wanted:?}");
+    for (a, b) in found.iter().zip(wanted) {
+        assert!((a - b).abs() <= share * of, "{a} {b}: {:e} of {of}", (a - b).abs() / of);
+    }
+}
+
+/// Every interval holds the eigenvalue of its index, and no more eigenvalues exceed what was missed than there are components.
+fn holds(certificate: &Certificate, spectrum: &[f64]) {
+    // What the reference itself is off by.
+    let slack = 1e-12 * spectrum[0];
+    for (interval, value) in certificate.intervals.iter().zip(spectrum) {
+        assert!(interval.low - slack <= *value && *value <= interval.high + slack, "{value} in {interval:?}");
+    }
+    let missed = certificate.bounds.missed.unwrap();
+    let above = spectrum.iter().filter(|value| **value > missed + slack).count();
+    assert!(above <= certificate.intervals.len(), "{above} above {missed}: {spectrum:?}");
+}
+
+#[test]
+fn indefinite_kernels_converge_to_what_the_dense_solver_finds() {
+    for (n, d) in [(600, 600), (700, 765), (900, 60)] {
+        let x = problems::noise(n, d, 7);
+        let settings = KernelPca::new(10).kernel(spec("sigmoid(gamma=1/d,coef0=1)"));
+        let found = settings.clone().fit(x.clone()).unwrap();
+        let direct = settings.solver(Solver::Dense).fit(x).unwrap();
+        assert_eq!(found.plan().solver, Solver::Davidson, "{:?}", found.plan().reasons);
+        assert!(found.stats().passes <= 64, "{:?}", found.stats());
+        // A residual of 1e-6·θ holds θ within that of an eigenvalue.
+        close(found.eigenvalues(), direct.eigenvalues(), 2e-6, direct.eigenvalues()[0]);
+    }
+}
+
+/// A diagonal matrix: eigenvalues without a gap, below which negative ones of a hundred times the size are crowded.
+fn crowd(n: usize) -> Matrix<f64> {
+    let value = |i: usize| {
+        let share = i as f64 / n as f64;
+        if i % 2 == 0 { 1.0 - share.powf(2.0 / 3.0) } else { 90.0 * share - 100.0 }
+    };
+    Matrix::from_fn(n, n, |i, j| if i == j { value(i) } else { 0.0 })
+}
+
+#[test]
+fn the_dense_solver_takes_over_from_an_iteration_that_does_not_converge() {
+    let settings = KernelPca::new(10).kernel(KernelSpec::Precomputed);
+    let found = settings.clone().fit(crowd(800)).unwrap();
+    assert_eq!(found.plan().solver, Solver::Dense);
+    assert!(found.plan().to_string().contains("had not converged after"), "{}", found.plan());
+    let direct = settings.clone().solver(Solver::Dense).fit(crowd(800)).unwrap();
+    close(found.eigenvalues(), direct.eigenvalues(), 1e-13, 100.0);
+    // What was asked for by name is not replaced.
+    match settings.solver(Solver::Davidson).fit(crowd(800)) {
+        Ok(found) => assert_eq!(found.plan().solver, Solver::Davidson),
+        Err(error) => assert!(matches!(error, Error::NotConverged { .. }), "{error}"),
+    }
+}
+
+#[test]
+fn a_matrix_without_positive_eigenvalues_is_named_as_such() {
+    let n = 700;
+    let negative = Matrix::from_fn(n, n, |i, j| if i == j { -1.0 - i as f64 / n as f64 } else { 0.0 });
+    let settings = KernelPca::new(3).kernel(KernelSpec::Precomputed);
+    // With and without memory for the dense solver, which needs 16 MB.
+    for limit in [1 << 30, 12 << 20] {
+        let error = settings.clone().memory_limit(limit).fit(negative.clone()).unwrap_err();
+        assert!(matches!(error, Error::Kernel { .. }), "{error}");
+        assert!(
+            error.to_string().contains("no eigenvalue of the centred kernel matrix is positive"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_linear_kernel_keeps_its_components_far_from_the_origin() {
+    let x = rounded_noise(300, 5, 8, 3);
+    let plain = KernelPca::new(5).kernel(spec("linear")).fit(x.clone()).unwrap();
+    for offset in [1e3, 2e3, 3e3] {
+        let far = single(&shifted(&x, |j| offset * (j + 1) as f64));
+        let found = KernelPca::new(5).kernel(spec("linear")).fit(far.clone()).unwrap();
+        close(found.eigenvalues(), plain.eigenvalues(), 2e-6, plain.total());
+        let scores = found.transform(&far).unwrap();
+        close(scores.as_slice(), plain.scores().unwrap().as_slice(), 1e-4, 3.0);
+        let loaded = FittedKernelPca::from_bytes(&found.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.transform(&far).unwrap(), scores);
+        assert_eq!(loaded.to_bytes().unwrap(), found.to_bytes().unwrap());
+        holds(found.certify(far).unwrap().certificate(), plain.eigenvalues());
+    }
+    let far = shifted(&x, |_| 1e8);
+    let found = KernelPca::new(5).kernel(spec("linear")).fit(far.clone()).unwrap();
+    close(found.eigenvalues(), plain.eigenvalues(), 1e-13, plain.total());
+    close(found.transform(&far).unwrap().as_slice(), plain.scores().unwrap().as_slice(), 1e-11, 3.0);
+    assert!(found.plan().reasons.iter().any(|why| why.contains("subtracted")), "{}", found.plan());
+}
+
+#[test]
+fn a_year_beside_shares_does_not_hide_them() {
+    let noise = rounded_noise(400, 5, 10, 5);
+    let entry = |i: usize, j: usize| if j == 0 { (8.0 * noise[(i, 0)]).round() } else { noise[(i, j)] / 4.0 };
+    let x = Matrix::from_fn(400, 5, entry);
+    let far = single(&shifted(&x, |j| if j == 0 { 2000.0 } else { 0.5 }));
+    let plain = KernelPca::new(5).kernel(spec("linear")).fit(x).unwrap();
+    let found = KernelPca::new(5).kernel(spec("linear")).fit(far).unwrap();
+    close(found.eigenvalues(), plain.eigenvalues(), 1e-6, plain.total());
+    let lost = |text: &String| text.contains("standardize the columns") || text.contains("were asked for");
+    assert!(!found.warnings().iter().any(lost), "{:?}", found.warnings());
+}
+
+/// Every route of a fit far from the origin: iterative, by features, by landmarks, refined.
+#[test]
+fn every_route_of_the_linear_kernel_is_the_same_far_from_the_origin() {
+    let wide = rounded_noise(700, 300, 12, 11);
+    let settings = KernelPca::new(4).kernel(spec("linear")).tolerance(1e-9);
+    let (near, far) = (settings.fit(wide.clone()).unwrap(), settings.fit(shifted(&wide, |_| 1e6)).unwrap());
+    assert_eq!((far.plan().route, far.plan().solver), (Route::Dual, Solver::Davidson));
+    close(far.eigenvalues(), near.eigenvalues(), 1e-12, near.eigenvalues()[0]);
+    let tall = rounded_noise(2000, 5, 12, 12);
+    let offset = shifted(&tall, |_| 1e8);
+    let near = settings.fit(tall.clone()).unwrap();
+    let by_features = settings.fit(offset.clone()).unwrap();
+    assert_eq!(by_features.plan().route, Route::Primal);
+    close(by_features.eigenvalues(), near.eigenvalues(), 1e-6, near.eigenvalues()[0]);
+    let low_rank =
+        settings.clone().low_rank(LowRank::pivoted(Rank::Exactly(20))).fit(offset.clone()).unwrap();
+    close(low_rank.eigenvalues(), near.eigenvalues(), 1e-9, near.eigenvalues()[0]);
+    let refined = settings.refine(&low_rank, offset).unwrap();
+    close(refined.eigenvalues(), near.eigenvalues(), 1e-9, near.eigenvalues()[0]);
+}
+
+#[test]
+fn other_kernels_take_double_precision_far_from_the_origin_and_warn_where_that_is_not_enough() {
+    let kernel = "polynomial(degree=2,gamma=1e-6,coef0=1)";
+    let x = shifted(&rounded_noise(200, 3, 8, 9), |_| 2e3);
+    let settings = KernelPca::new(3).kernel(spec(kernel));
+    let double = settings.fit(x.clone()).unwrap();
+    let found = settings.fit(single(&x)).unwrap();
+    assert_eq!(found.plan().precision, "f64");
+    close(found.eigenvalues(), double.eigenvalues(), 1e-12, double.eigenvalues()[0]);
+    close(
+        found.transform(&single(&x)).unwrap().as_slice(),
+        double.scores().unwrap().as_slice(),
+        1e-6,
+        double.eigenvalues()[0].sqrt(),
+    );
+    let far = shifted(&rounded_noise(200, 3, 8, 9), |j| if j == 0 { 0.0 } else { 3e8 });
+    let error = match KernelPca::new(3).kernel(spec("polynomial(degree=2,gamma=1e-17,coef0=1)")).fit(far) {
+        Ok(model) => model.warnings().join("\n"),
+        Err(error) => error.to_string(),
+    };
+    assert!(error.contains("center or standardize the columns"), "{error}");
+}
+
+#[test]
+fn origins_belong_to_kernels_that_may_have_one() {
+    let x = shifted(&rounded_noise(20, 3, 8, 2), |_| 1e4);
+    let sum = KernelPca::new(2).kernel(spec("linear+rbf(gamma=0.1)")).fit(x.clone()).unwrap();
+    let near =
+        KernelPca::new(2).kernel(spec("linear+rbf(gamma=0.1)")).fit(rounded_noise(20, 3, 8, 2)).unwrap();
+    close(sum.eigenvalues(), near.eigenvalues(), 1e-12, near.eigenvalues()[0]);
+}
+
+fn routes() -> [PcaRoute; 5] {
+    [PcaRoute::Covariance, PcaRoute::Dual, PcaRoute::Tsqr, PcaRoute::Krylov, PcaRoute::Directions]
+}
+
+#[test]
+fn intervals_of_principal_components_count_the_rounding_of_the_mean() {
+    for (n, d, offset) in [(20_000, 10, 1e7), (500, 10, 1e8), (60, 80, 1e9)] {
+        let x = rounded_noise(n, d, 18, 21);
+        let spectrum = Pca::new(d).route(PcaRoute::Tsqr).fit(x.clone()).unwrap();
+        for route in routes().into_iter().filter(|route| n <= 500 || *route != PcaRoute::Dual) {
+            let model = Pca::new(3).route(route).fit(shifted(&x, |j| offset + j as f64)).unwrap();
+            holds(model.certificate(), spectrum.eigenvalues());
+        }
+    }
+}
+
+#[test]
+fn rows_of_extreme_size_have_the_components_of_ordinary_ones() {
+    let x = problems::noise(80, 6, 13);
+    for exponent in [400, -400, 130, -130] {
+        let factor = 2f64.powi(exponent);
+        let scaled: AnySamples = Matrix::from_fn(80, 6, |i, j| factor * x[(i, j)]).into();
+        for route in routes() {
+            let plain = Pca::new(3).route(route).fit(x.clone()).unwrap();
+            let found = Pca::new(3).route(route).fit(scaled.clone()).unwrap();
+            let back: Vec<f64> = found.eigenvalues().iter().map(|v| v / factor / factor).collect();
+            close(&back, plain.eigenvalues(), 1e-12, plain.eigenvalues()[0]);
+            let (a, b) = (found.certificate(), plain.certificate());
+            for (a, b) in a.intervals.iter().zip(&b.intervals) {
+                close(
+                    &[a.low / factor / factor, a.high / factor / factor],
+                    &[b.low, b.high],
+                    1e-12,
+                    plain.eigenvalues()[0],
+                );
+            }
+            let missed = |c: &Certificate, f: f64| c.bounds.missed.unwrap() / f / f;
+            close(&[missed(a, factor)], &[missed(b, 1.0)], 1e-9, plain.eigenvalues()[0]);
+            let scores = found.transform(scaled.points()).unwrap();
+            assert!(scores.as_slice().iter().all(|s| (s / factor).abs() < 10.0));
+        }
+        let white = Whitening::new(WhiteningMethod::Zca).fit(scaled.clone()).unwrap();
+        let scores = white.transform(scaled.points()).unwrap();
+        let variance: f64 = (0..80).map(|i| scores[(i, 0)].powi(2)).sum::<f64>() / 80.0;
+        assert!((variance - 1.0).abs() < 1e-9, "{variance}");
+    }
+    let tiny = Matrix::from_fn(80, 6, |i, j| 1e-160 * x[(i, j)]);
+    let error = Pca::new(2).fit(tiny).unwrap_err();
+    assert!(error.to_string().contains("so small"), "{error}");
+}
