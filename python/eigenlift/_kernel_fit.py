@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from . import _parameters as parameters
-from ._account import Plan
+from ._account import Certificate, Plan
 from ._base import EigenliftWarning, Estimator
 from ._kernel_base import Kernel
 from ._kernel_choice import choose
@@ -144,6 +144,15 @@ class KernelFit(Estimator):
             return False
         return self._became_low_rank(plan)
 
+    def _plan_of_nothing(self, rows, settings):
+        """The plan of a fit that found no variance; None where a plan needs some."""
+        if rows.shape[0] < 2:
+            return None
+        try:
+            return Plan.from_json(*_native.plan_kernel_pca(native(rows), settings, self._threads()))
+        except _native.NoVarianceError:
+            return None
+
     def _became_low_rank(self, plan):
         """Whether a plan goes by low rank; says so when nobody asked for it."""
         low_rank = Plan.from_json(plan).route == "low-rank"
@@ -193,7 +202,8 @@ class KernelFit(Estimator):
             np.abs(self.eigenvalues_), total, out=np.zeros_like(self.eigenvalues_), where=total > 0
         )
         if model is None:
-            self._model, self.kernel_, self.plan_, self.certificate_ = None, str(self.kernel), None, None
+            self._model, self.kernel_, self.plan_ = None, str(self.kernel), None
+            self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
             self.n_iter_ = 1
             return
         self._tell(model)

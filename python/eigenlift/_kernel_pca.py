@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _native
 from ._account import Plan
 from ._align import Alignable
+from ._base import EigenliftWarning
 from ._kernel_fit import KernelFit
 from ._kernel_spectrum import shifted
 from ._novelty import Monitoring
@@ -111,9 +114,10 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
     choice_ : KernelChoice
         How kernel, bandwidth or components were chosen, with "auto"; print it.
     plan_ : Plan
-        What was decided and why; print it.
+        What was decided and why; print it. None for a single row, and where the kernel itself needs rows that differ.
     certificate_ : Certificate
-        Residuals and bounds on eigenvalues.
+        Residuals and bounds on eigenvalues. Rows that all look the same to the kernel give a warning, scores of 0 and a
+        certificate without intervals.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -234,13 +238,16 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
             alone = X.shape[0] == 1 and not automatic
             model = None if alone else self._run(_native.fit_kernel_pca, native(rows), settings)
             model = model if model is None or means is None else shifted(model, means)
-        except _native.NoVarianceError:
+        except _native.NoVarianceError as error:
             if automatic:
                 raise
+            warnings.warn(f"{error}. All scores are 0.", EigenliftWarning, stacklevel=2)
             model = None
         if automatic:
             low_rank = self._take_choice(model)
         self._adopt(model, X.dtype, X.shape[0], rows)
+        if model is None:
+            self.plan_ = self._plan_of_nothing(rows, settings)
         if low_rank:
             self.landmarks_ = from_native(model.samples) if model is not None else None
         if not low_rank or not (choice.text or choice.precomputed):
@@ -376,6 +383,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
             samples=samples,
             coefficients=np.pad(coefficients, ((0, 0), padding)),
             offset=np.pad(offset, padding),
+            origin=model.origin,
             dtype=dtype,
             n_features=self.n_features_in_,
             name=name,

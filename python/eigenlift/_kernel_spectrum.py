@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import linalg
 
 from . import _native
-from ._base import EigenliftWarning
 
 # Below this share of the largest, an eigenvalue counts as zero.
 _ZERO = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-7}
+# Up to this share of the largest, entries across the diagonal may differ by rounding.
+_ASYMMETRY = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
 # A negative one is an error when it is above this share of the largest, and above this size.
 _NEGATIVE = {np.dtype(np.float64): (1e-5, 1e-10), np.dtype(np.float32): (5e-3, 1e-6)}
 
@@ -25,29 +24,35 @@ def count_nonzero(values, dtype):
 def symmetric(K):
     """A kernel matrix as it can be used, dense, square and symmetric, and the column means that were taken from it.
 
-    A matrix that is not symmetric is centred first, as scikit-learn does, which often makes it so; its symmetric part is used.
-    For others the means are None: they are centred later.
+    A matrix that is not symmetric is centered first, as scikit-learn does, which makes it so where only means differ. For others
+    the means are None: they are centered later.
+
+    Raises
+    ------
+    ValueError
+        When the matrix is not square, or not symmetric after that.
     """
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"Kernel matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
     if hasattr(K, "tocsr"):
         K = K.toarray()
+    share, largest = _ASYMMETRY.get(K.dtype, 1e-8), np.abs(K).max()
     gap = np.abs(K - K.T).max()
     if gap == 0:
         return K, None
-    if gap <= 1e-8 * np.abs(K).max():
+    if gap <= share * largest:
         return (K + K.T) / 2, None
     means = K.mean(axis=0)
-    K = K - means - K.mean(axis=1)[:, None] + means.mean()
-    gap = np.abs(K - K.T).max()
-    if gap > 1e-8 * np.abs(K).max():
-        warnings.warn(
-            f"The kernel matrix is not symmetric: after centring entries differ by up to {gap:.3g}. The mean of both "
-            "halves is used.",
-            EigenliftWarning,
-            stacklevel=5,
+    centered = K - means - K.mean(axis=1)[:, None] + means.mean()
+    gaps = np.abs(centered - centered.T)
+    i, j = np.unravel_index(np.argmax(gaps), gaps.shape)
+    # Rounding of the matrix stays when centering makes what is left of it small.
+    if gaps[i, j] > max(share * np.abs(centered).max(), 1e-4 * share * largest):
+        raise ValueError(
+            f"The kernel matrix is not symmetric: K[{i}, {j}] is {K[i, j]:.6g} and K[{j}, {i}] is {K[j, i]:.6g}, and centering "
+            "leaves them different. Use a symmetric kernel, or average the matrix with its transpose."
         )
-    return (K + K.T) / 2, means
+    return (centered + centered.T) / 2, means
 
 
 def shifted(model, means):

@@ -100,6 +100,9 @@ class Model:
     def total(self) -> float:
         """n times the total variance."""
     @property
+    def origin(self) -> NDArray[np.float64] | None:
+        """Where rows are taken from before they are compared; None for rows as they are."""
+    @property
     def coefficients(self) -> NDArray[np.float64]:
         """A of scores = lift(x)ᵀA − c."""
     @property

@@ -69,7 +69,7 @@ def linear_model(*, center, axes, divisor=None, dtype=None, n_features, name):
     return _accurate(build, dtype, rows, lambda x: (x - center) @ axes.T)
 
 
-def kernel_model(*, kernel, samples, coefficients, offset, dtype=None, n_features, name):
+def kernel_model(*, kernel, samples, coefficients, offset, origin=None, dtype=None, n_features, name):
     """A graph of scores = K(x, samples)·coefficients − offset.
 
     Parameters
@@ -83,6 +83,8 @@ def kernel_model(*, kernel, samples, coefficients, offset, dtype=None, n_feature
         What kernel values are multiplied by.
     offset : array of shape (n_components,)
         What is subtracted.
+    origin : array of shape (n_features,), default=None
+        What rows and samples are taken from before they are compared; None for nothing.
     dtype : {numpy.float32, numpy.float64}, default=None
         Precision of input and output, and of the arithmetic where it is enough; None is float32.
     n_features : int
@@ -109,13 +111,14 @@ def kernel_model(*, kernel, samples, coefficients, offset, dtype=None, n_feature
     samples = _matrix("samples", samples, n_cols=n_features)
     coefficients = _matrix("coefficients", coefficients, n_rows=len(samples))
     offset = _vector("offset", offset, coefficients.shape[1])
+    origin = np.zeros(n_features) if origin is None else _vector("origin", origin, n_features)
     formula = "scores = K(x, samples) coefficients - offset"
 
     def exact(x):
-        return function.values(x, samples) @ coefficients - offset
+        return function.values(x - origin, samples - origin) @ coefficients - offset
 
     def build(graph):
-        rows = _Rows(graph, samples)
+        rows = _Rows(graph, samples, origin)
         scores = rows.scores(function, coefficients)
         return graph.finish(scores, exact(rows.center[None])[0], n_features, name, formula, kernel)
 
@@ -371,9 +374,10 @@ def _import_onnx():
 class _Rows:
     """Rows of the input beside samples, both shifted by the mean of the samples."""
 
-    def __init__(self, graph, samples):
+    def __init__(self, graph, samples, origin):
         self._graph = graph
         self.samples = samples
+        self._origin = origin
         self.center = graph.rounded(samples.mean(axis=0))
         self._shifted_samples = samples - self.center
         self._radius2 = float(np.square(self._shifted_samples).sum(axis=1).max())
@@ -385,7 +389,7 @@ class _Rows:
         scores = []
         for weight, term in terms:
             if isinstance(term, _Linear):
-                lift, weights = self._shifted, weight * (self.samples.T @ coefficients)
+                lift, weights = self._shifted, weight * ((self.samples - self._origin).T @ coefficients)
             else:
                 lift, scale = self._difference(term)
                 weights = weight * np.broadcast_to(scale, len(coefficients))[:, None] * coefficients

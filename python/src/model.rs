@@ -234,6 +234,18 @@ impl Model {
         to_array(py, matrix.clone())
     }
 
+    /// Where rows are taken from before they are compared; `None` for rows as they are.
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        match &*self.model {
+            AnyModel::KernelPca(model) => match &model.projection().lift {
+                Lift::Kernel { kernel, .. } => kernel.origin().map(|origin| vector(py, origin)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     #[getter]
     fn offset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(match &*self.model {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from eigenlift import EigenliftError, KernelPCA
+from eigenlift import EigenliftError, EigenliftWarning, KernelPCA
 from eigenlift.kernels import RBF, Laplacian, Linear, Matern, Precomputed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
@@ -305,7 +305,10 @@ def test_duplicates_and_constant_rows(kernel):
     assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), atol=1e-8)
     assert_allclose(ours.transform(X[::3]), ours.transform(X[1::3]), atol=1e-12)
     constant = np.full((6, 3), 2.5)
-    ours = KernelPCA(2, kernel=kernel).fit(constant)
+    with pytest.warns(EigenliftWarning, match="All scores are 0"):
+        ours = KernelPCA(2, kernel=kernel).fit(constant)
+    assert ours.plan_["n_samples"] == 6
+    assert ours.certificate_["intervals"] == []
     assert_array_equal(ours.eigenvalues_, np.zeros(2))
     assert_array_equal(ours.transform(constant), np.zeros((6, 2)))
     assert_array_equal(ours.transform(X[:4, :3]), np.zeros((4, 2)))
