@@ -27,7 +27,7 @@ class InformationReport(NamedTuple):
     values : ndarray of shape (n_features,)
         Mutual information with the labels in nats.
     errors : ndarray of shape (n_features,)
-        Its standard errors.
+        Its standard errors: from disjoint groups of rows for nearest neighbors, by the jackknife for counts.
     p_values : ndarray of shape (n_features,) or None
         With permutations: the probability of such a value or a larger one where column and labels have nothing to do with each
         other.

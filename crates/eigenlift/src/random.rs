@@ -61,6 +61,8 @@ pub(crate) enum Purpose {
     Holdout = 141,
     /// The order of rows learned from.
     TrainingOrder = 142,
+    /// Groups of rows for standard errors.
+    ErrorGroups = 143,
 }
 
 /// A stream of random numbers, fixed by seed and purpose.

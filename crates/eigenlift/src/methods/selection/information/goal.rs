@@ -3,6 +3,7 @@
 use super::digamma::Digamma;
 use super::line::Line;
 use super::plane::Ruled;
+use super::standard_error::Partitions;
 use super::{Estimate, Estimator, FeatureScore, one_column, plane, plug_in};
 use crate::error::Result;
 use crate::methods::selection::columns::{Columns, Goal};
@@ -81,6 +82,40 @@ impl Scoring<'_> {
     }
 }
 
+impl Scoring<'_> {
+    /// The standard error of an estimate where `rows` says which goes with which, (S3) and (S27).
+    fn error(
+        &self,
+        column: &Column,
+        rows: &[u32],
+        (whole, partitions): (&Estimate, &Partitions),
+    ) -> Result<f64> {
+        self.watch.check()?;
+        let k = self.estimator.n_neighbors.max(1);
+        let classes = |line: (&[f64], &[u32]), (codes, count): (&[u32], usize), groups: (&[u32], u32)| {
+            let kept = || (0..line.0.len()).filter(|at| groups.0[line.1[*at] as usize] == groups.1);
+            let values: Vec<f64> = kept().map(|at| line.0[at]).collect();
+            let codes: Vec<u32> = kept().map(|at| codes[line.1[at] as usize]).collect();
+            one_column::information((&values, &codes, count), k, &self.psi)
+        };
+        Ok(match (column, &self.target) {
+            (Column::Line(line), Target::Classes(n)) => partitions.error(whole, |of_rows, group| {
+                classes((&line.values, &line.order), (rows, *n), (of_rows, group))
+            }),
+            (Column::Codes(codes, count), Target::Numbers(y)) => partitions
+                .error(whole, |of_rows, group| classes((&y.values, rows), (codes, *count), (of_rows, group))),
+            (Column::Ruled(x), Target::Numbers(y)) => partitions.error(whole, |of_rows, group| {
+                let ruled = |values: &[f64], order: &[u32]| {
+                    Ruled::new(Line::of_group(values, order, (of_rows, group)))
+                };
+                let (x, y) = (ruled(&x.values, &x.order), ruled(&y.values, rows));
+                plane::information(&x, (&y, &y.order), k, &self.psi)
+            }),
+            _ => whole.error,
+        })
+    }
+}
+
 /// Scores of all columns, and p-values by permutations of the goal, (S7).
 pub(super) fn scores(
     estimator: &Estimator,
@@ -98,6 +133,7 @@ pub(super) fn scores(
         }
     };
     let scoring = Scoring { x, kinds, target, estimator, psi: Digamma::up_to(n), watch };
+    let partitions = Partitions::new(n);
     let at_once = (BATCH_ENTRIES / n.max(1)).max(FEWEST_AT_ONCE);
     let total = x.n_cols() * (1 + permutations.div_ceil(at_once));
     let done = AtomicUsize::new(0);
@@ -106,7 +142,13 @@ pub(super) fn scores(
         .into_par_iter()
         .map(|j| {
             step()?;
-            Ok(if n < 2 { Estimate::default() } else { scoring.estimate(&scoring.column(j), &rows) })
+            if n < 2 {
+                return Ok(Estimate::default());
+            }
+            let column = scoring.column(j);
+            let estimate = scoring.estimate(&column, &rows);
+            let error = scoring.error(&column, &rows, (&estimate, &partitions))?;
+            Ok(Estimate { error, ..estimate })
         })
         .collect::<Result<_>>()?;
     let mut reached = vec![(0usize, 0usize); x.n_cols()];

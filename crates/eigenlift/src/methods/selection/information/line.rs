@@ -67,6 +67,21 @@ impl Line {
         Self { values: order.iter().map(|i| column[*i as usize]).collect(), order }
     }
 
+    /// The rows of a group, numbered anew in their order.
+    pub(super) fn of_group(values: &[f64], order: &[u32], (groups, group): (&[u32], u32)) -> Self {
+        let mut number = 0;
+        let numbers: Vec<u32> = groups
+            .iter()
+            .map(|other| {
+                number += u32::from(*other == group);
+                number.wrapping_sub(1)
+            })
+            .collect();
+        let kept = values.iter().zip(order).filter(|(_, row)| groups[**row as usize] == group);
+        let (values, order) = kept.map(|(value, row)| (*value, numbers[*row as usize])).unzip();
+        Self { values, order }
+    }
+
     /// Entropy of the values as they stand.
     pub(super) fn entropy(&self) -> f64 {
         entropy_of_sorted(&self.values)
@@ -141,6 +156,21 @@ mod tests {
         let line = Line::new(&[0.5, -1.25, 3.0, -7.0, -0.0]);
         assert_eq!(line.order, [3, 1, 4, 0, 2]);
         assert!(line.values.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+
+    #[test]
+    fn groups_are_lines_of_their_rows() {
+        let (column, groups) = ([0.5, -1.25, 3.0, -7.0, -0.5], [1, 0, 1, 1, 0]);
+        let line = Line::new(&column);
+        for group in 0..2 {
+            let kept: Vec<f64> =
+                column.iter().zip(groups).filter(|(_, g)| *g == group).map(|(x, _)| *x).collect();
+            let (found, known) =
+                (Line::of_group(&line.values, &line.order, (&groups, group)), Line::of_exact(&kept));
+            // Numbers of few places are whole numbers in the whole column: the unit differs.
+            assert_eq!(found.order, known.order);
+            assert_eq!(found.values.len(), kept.len());
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod one_column;
 mod plane;
 mod plug_in;
 mod settings;
+mod standard_error;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -65,8 +66,12 @@ impl Variable<'_> {
 /// An estimate in nats.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Estimate {
+    /// Within (S6).
     pub(crate) value: f64,
-    pub(crate) error: f64,
+    /// Before it was bounded below by 0.
+    mean: f64,
+    /// Its standard error; of neighbors as if the terms were independent, which [`standard_error`] mends.
+    error: f64,
 }
 
 /// How information is estimated.
@@ -118,7 +123,7 @@ impl Estimator {
     }
 }
 
-/// Mean of the terms, within 0 and the bound (S6), and its standard error.
+/// Mean of the terms, within 0 and the bound (S6), and its standard error as if they were independent.
 fn estimate(terms: &[f64], bound: f64) -> Estimate {
     if terms.is_empty() {
         return Estimate::default();
@@ -126,5 +131,6 @@ fn estimate(terms: &[f64], bound: f64) -> Estimate {
     let n = terms.len() as f64;
     let mean = terms.iter().sum::<f64>() / n;
     let variance = terms.iter().map(|c| (c - mean) * (c - mean)).sum::<f64>() / n;
-    Estimate { value: mean.min(bound).max(0.0), error: (variance / n).sqrt() }
+    let mean = mean.min(bound);
+    Estimate { value: mean.max(0.0), mean, error: (variance / n).sqrt() }
 }

@@ -1,6 +1,7 @@
 //! Information of columns that are counted.
 
 use super::Estimate;
+use super::standard_error::bounded;
 
 /// Tables of at most so many entries, or four for each row, are counted in place; others by sorting.
 const DENSE: usize = 4096;
@@ -34,7 +35,7 @@ pub(super) fn entropy(sizes: &[u32]) -> f64 {
 }
 
 /// Mutual information of two counted columns, (S1): Σ p(a, b) ln(p(a, b)/(p(a)·p(b))), with Miller and Madow's correction (S2)
-/// if wanted and the standard error (S3).
+/// if wanted and the standard error by the jackknife, (S3).
 ///
 /// Cost: O(n + K_A·K_B), or O(n log n) where there are many values.
 pub(super) fn information(a: (&[u32], usize), b: (&[u32], usize), corrected: bool) -> Estimate {
@@ -48,17 +49,41 @@ pub(super) fn information(a: (&[u32], usize), b: (&[u32], usize), corrected: boo
         let expected = f64::from(of_a[*i as usize]) * f64::from(of_b[*j as usize]);
         (f64::from(*m), (n * f64::from(*m) / expected).ln())
     };
-    let terms: Vec<(f64, f64)> = cells.iter().map(term).collect();
-    let mean = terms.iter().map(|(m, c)| m * c).sum::<f64>() / n;
-    let variance = terms.iter().map(|(m, c)| m * (c - mean) * (c - mean)).sum::<f64>() / n;
-    let mut value = mean;
+    let mut mean = cells.iter().map(term).map(|(m, c)| m * c).sum::<f64>() / n;
+    let occurring = |sizes: &[u32]| sizes.iter().filter(|m| **m > 0).count() as f64;
+    let excess = occurring(&of_a) + occurring(&of_b) - cells.len() as f64 - 1.0;
     if corrected {
-        let occurring = |sizes: &[u32]| sizes.iter().filter(|m| **m > 0).count() as f64;
-        let excess = occurring(&of_a) + occurring(&of_b) - cells.len() as f64 - 1.0;
-        value += excess / (2.0 * n);
+        mean += excess / (2.0 * n);
     }
-    let value = value.min(entropy(&of_a).min(entropy(&of_b))).max(0.0);
-    Estimate { value, error: (variance / n).sqrt() }
+    mean = mean.min(entropy(&of_a).min(entropy(&of_b)));
+    // The estimate without one row of a cell, times n − 1 and up to a constant.
+    let without = |(i, j, m): &(u32, u32, u32)| {
+        let sizes = [*m, of_a[*i as usize], of_b[*j as usize]];
+        let single = sizes.map(|size| if size == 1 && corrected { 0.5 } else { 0.0 });
+        let [m, a, b] = sizes.map(|size| change(f64::from(size)));
+        (f64::from(sizes[0]), a + b - m + single[0] - single[1] - single[2])
+    };
+    let jackknife = jackknife(&cells.iter().map(without).collect::<Vec<_>>(), n);
+    // Degrees of freedom of the table: its quadratic part has the variance −excess/(2n²), of which the jackknife counts twice as much.
+    let variance = (jackknife + excess / (2.0 * n * n)).max(0.5 * jackknife);
+    let error = variance.sqrt();
+    Estimate { value: mean.max(0.0), mean, error: if corrected { bounded(mean, error) } else { error } }
+}
+
+/// m ln m − (m − 1) ln(m − 1).
+///
+/// Numerics: without the difference of large numbers.
+fn change(m: f64) -> f64 {
+    if m > 1.0 { m.ln() - (m - 1.0) * (-1.0 / m).ln_1p() } else { 0.0 }
+}
+
+/// Variance by the jackknife, Σ m (t − t̄)²/(n(n − 1)), of estimates t without a row that occur m times, each times n − 1, (S3).
+fn jackknife(without: &[(f64, f64)], n: f64) -> f64 {
+    if n < 2.0 {
+        return 0.0;
+    }
+    let mean = without.iter().map(|(m, t)| m * t).sum::<f64>() / n;
+    without.iter().map(|(m, t)| m * (t - mean) * (t - mean)).sum::<f64>() / (n * (n - 1.0))
 }
 
 #[cfg(test)]
@@ -80,12 +105,35 @@ mod tests {
         let c = [(3.0, 30.0 / 16.0), (1.0, 10.0 / 24.0), (1.0, 10.0 / 24.0), (5.0, 50.0 / 36.0)]
             .map(|(m, q): (f64, f64)| (m, q.ln()));
         let value = c.iter().map(|(m, q)| m * q).sum::<f64>() / 10.0;
-        let variance = c.iter().map(|(m, q)| m * q * q).sum::<f64>() / 10.0 - value * value;
         let found = information((&a, 2), (&b, 2), false);
         assert!((found.value - value).abs() < 1e-15);
-        assert!((found.error - (variance / 10.0).sqrt()).abs() < 1e-15);
         let corrected = information((&a, 2), (&b, 2), true);
         assert!((corrected.value - (value - 1.0 / 20.0)).abs() < 1e-15);
+    }
+
+    // Each row left out in turn, and the estimate taken again.
+    #[test]
+    fn errors_are_those_of_the_jackknife() {
+        let a: Vec<u32> = (0..60).map(|i| i * 7 % 4).collect();
+        let b: Vec<u32> = (0..60).map(|i| if i % 5 == 0 { i % 3 } else { (i * 7 % 4 + i % 2) % 5 }).collect();
+        for corrected in [false, true] {
+            let whole = information((&a, 4), (&b, 5), corrected);
+            let without = |row: usize| {
+                let keep = |x: &[u32]| -> Vec<u32> { (0..60).filter(|i| *i != row).map(|i| x[i]).collect() };
+                information((&keep(&a), 4), (&keep(&b), 5), corrected).mean
+            };
+            let values: Vec<f64> = (0..60).map(without).collect();
+            let mean = values.iter().sum::<f64>() / 60.0;
+            let jackknife = values.iter().map(|t| (t - mean).powi(2)).sum::<f64>() * 59.0 / 60.0;
+            let n_cells = cells((&a, 4), (&b, 5)).len() as f64;
+            let occurring = |sizes: Vec<u32>| sizes.iter().filter(|m| **m > 0).count() as f64;
+            let freedom = n_cells - occurring(sizes(&a, 4)) - occurring(sizes(&b, 5)) + 1.0;
+            assert!(freedom >= 4.0, "{freedom}");
+            let known = (jackknife - freedom / 7200.0).max(0.5 * jackknife).sqrt();
+            let known = if corrected { bounded(whole.mean, known) } else { known };
+            assert!((whole.error - known).abs() < 1e-13, "{whole:?} {known}");
+            assert!(whole.error > 0.01);
+        }
     }
 
     #[test]

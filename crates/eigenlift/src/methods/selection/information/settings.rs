@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// take the place of counts, (S4): for row i, ρ_i is the distance to the k-th nearest row of the same discrete value, n_A and n_B
 /// are the rows of each side within ρ_i, and the estimate is the mean of ψ(k) + ψ(N) − ψ(n_A) − ψ(n_B). Rows at the same
 /// distance are counted together instead, (S5), so that columns with repeated values need no noise, and no
-/// estimate exceeds the entropy of the column or of the labels, (S6). The error is the standard error of that mean.
+/// estimate exceeds the entropy of the column or of the labels, (S6). The error is its standard error: by the jackknife for
+/// counts, (S3), and from disjoint groups of rows for neighbors, (S27).
 ///
 /// With permutations of the labels, each column has a p-value of its own and one that holds for all columns together, (S7).
 /// The result is the same for any number of threads.

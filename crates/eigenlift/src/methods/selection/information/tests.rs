@@ -120,7 +120,8 @@ fn plain(a: &[&Owned], b: &[&Owned], k: usize) -> Estimate {
     let mean = terms.iter().sum::<f64>() / n as f64;
     let variance = terms.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / n as f64;
     let bound = plain_entropy(&a, n).min(plain_entropy(&b, n));
-    Estimate { value: mean.min(bound).max(0.0), error: (variance / n as f64).sqrt() }
+    let error = (variance / n as f64).sqrt();
+    Estimate { value: mean.min(bound).max(0.0), mean: mean.min(bound), error }
 }
 
 fn found(a: &[&Owned], b: &[&Owned], k: usize) -> Estimate {
@@ -157,9 +158,11 @@ const ROUNDING: f64 = 1e-12;
 
 fn same(a: &[&Owned], b: &[&Owned], k: usize) {
     let (slow, fast, turned) = (plain(a, b, k), found(a, b, k), found(b, a, k));
+    // Errors of counts are those of the jackknife, which `plug_in` tests.
+    let counted = !a.iter().chain(b).any(|column| matches!(column, Owned::Continuous(_)));
     for other in [fast, turned] {
         assert!((slow.value - other.value).abs() < ROUNDING, "{slow:?} {other:?}");
-        assert!((slow.error - other.error).abs() < ROUNDING, "{slow:?} {other:?}");
+        assert!(counted || (slow.error - other.error).abs() < ROUNDING, "{slow:?} {other:?}");
     }
 }
 
