@@ -333,6 +333,7 @@ class Isomap(_Manifold):
     cut_: NDArray[np.void]
     recall_: float | None
     residual_variance_: float | None
+    residual_variance_error_: float | None
     negative_share_: float | None
     trustworthiness_: float | None
     continuity_: float | None
@@ -374,6 +375,7 @@ class Isomap(_Manifold):
 class ClassicalMDS(_Manifold):
     eigenvalues_: _Array
     residual_variance_: float | None
+    residual_variance_error_: float | None
     negative_share_: float | None
     def __init__(
         self,

@@ -56,7 +56,10 @@ class ClassicalMDS(Manifold):
     dissimilarity_matrix_ : ndarray of shape (n_samples, n_samples)
         The distances, computed when they are asked for.
     residual_variance_ : float
-        1 - r² between the distances given and those of coordinates.
+        1 - r² between the distances given and those of coordinates: of all pairs of samples, or with landmarks an estimate from
+        sampled rows that are no landmarks.
+    residual_variance_error_ : float or None
+        Standard error of `residual_variance_` where it is an estimate; None where all distances were compared.
     negative_share_ : float
         Share of negative eigenvalues in the sum of all magnitudes: 0 when points of some space have these distances.
     n_iter_ : int
@@ -199,6 +202,7 @@ class ClassicalMDS(Manifold):
             self.eigenvalues_[: len(model.eigenvalues)] = model.eigenvalues
         facts = self._facts
         self.residual_variance_ = (facts.get("paths") or {}).get("residual_variance")
+        self.residual_variance_error_ = (facts.get("paths") or {}).get("standard_error")
         self.negative_share_ = (facts.get("negative") or {}).get("share")
 
     def _placed(self, X):

@@ -86,7 +86,10 @@ class Isomap(IsomapFit):
     bridges_, cut_ : ndarray with the fields from, to and length
         Edges that were added to join components, and edges that were taken out.
     residual_variance_ : float
-        1 - r² between lengths of paths and distances of coordinates, on rows that are no landmarks where there are some.
+        1 - r² between geodesic distances and distances of coordinates: of all pairs of samples, or with landmarks an estimate
+        from sampled rows that are no landmarks.
+    residual_variance_error_ : float or None
+        Standard error of `residual_variance_` where it is an estimate; None where all distances were compared.
     negative_share_ : float
         Share of negative eigenvalues in the sum of all magnitudes: 0 when points of some space have these distances.
     trustworthiness_, continuity_ : float or None
@@ -260,6 +263,7 @@ class Isomap(IsomapFit):
         self.cut_ = edges(graph.get("cut", []))
         self.recall_ = graph.get("recall")
         self.residual_variance_ = (facts.get("paths") or {}).get("residual_variance")
+        self.residual_variance_error_ = (facts.get("paths") or {}).get("standard_error")
         self.negative_share_ = (facts.get("negative") or {}).get("share")
         kept = facts.get("neighborhoods") or {}
         self.trustworthiness_, self.continuity_ = kept.get("trustworthiness"), kept.get("continuity")

@@ -107,6 +107,48 @@ fn a_swiss_roll_is_unrolled() {
     assert!(paths.residual_variance < 0.003 && paths.held_out, "{paths:?}");
 }
 
+/// 1 − r² over all pairs, mean and covariances one after the other.
+fn slow_residual_variance(x: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
+    let n = x.n_rows();
+    let distance = |m: &Matrix<f64>, i: usize, j: usize| {
+        m.row(i).iter().zip(m.row(j)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    };
+    let all = |m: &Matrix<f64>| -> Vec<f64> {
+        (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| distance(m, i, j)).collect()
+    };
+    let centered = |mut list: Vec<f64>| {
+        let mean = list.iter().sum::<f64>() / list.len() as f64;
+        list.iter_mut().for_each(|v| *v -= mean);
+        list
+    };
+    let (a, b) = (centered(all(x)), centered(all(y)));
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    1.0 - product(&a, &b).powi(2) / (product(&a, &a) * product(&b, &b))
+}
+
+// With all rows as neighbours paths are straight. A difference of sums of 150² products of size 50 keeps twelve digits.
+#[test]
+fn residual_variance_is_that_of_all_distances() {
+    let x = data::iris().unwrap().samples.points().to_dense::<f64>();
+    for k in [1, 2] {
+        let models = [
+            ClassicalMds::new(k).fit(x.clone()).unwrap(),
+            Isomap::new(k).neighbors(149).fit(x.clone()).unwrap(),
+        ];
+        for model in models {
+            let paths = model.facts().paths.unwrap();
+            let slow = slow_residual_variance(&x, model.scores());
+            assert!((paths.residual_variance - slow).abs() < 1e-10, "{paths:?} {slow}");
+            assert!(slow > 1e-3, "{slow}");
+            assert_eq!((paths.n_rows, paths.standard_error, paths.held_out), (150, None, false));
+        }
+        let few = ClassicalMds::new(k).landmarks(60).fit(x.clone()).unwrap();
+        let paths = few.facts().paths.unwrap();
+        let (slow, error) = (slow_residual_variance(&x, few.scores()), paths.standard_error.unwrap());
+        assert!(paths.held_out && (paths.residual_variance - slow).abs() < 4.0 * error, "{paths:?} {slow}");
+    }
+}
+
 #[test]
 fn a_flat_sheet_has_little_residual_variance() {
     let x = sheet(400, 51, 0.0);

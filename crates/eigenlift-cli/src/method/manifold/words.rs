@@ -140,18 +140,16 @@ fn named(edges: &[Edge]) -> String {
 
 fn kept(kind: ManifoldKind, paths: PathQuality) -> String {
     let along = if kind == ManifoldKind::Isomap { "distances along the graph" } else { "distances" };
-    format!(
-        "residual variance of the {along}: {} on {} (0: the embedding keeps them all)",
-        match paths.residual_variance {
-            tiny if tiny > 0.0 && tiny < 1e-3 => format!("{tiny:.1e}"),
-            variance => format!("{variance:.4}"),
-        },
-        if paths.held_out {
-            format!("{} that took no part", counted(paths.n_rows, "row"))
-        } else {
-            counted(paths.n_rows, "row")
+    let short = |x: f64| if x > 0.0 && x < 1e-3 { format!("{x:.1e}") } else { format!("{x:.4}") };
+    let value = short(paths.residual_variance);
+    let from = match (paths.standard_error, paths.held_out) {
+        (Some(error), _) => {
+            format!("{value} ± {}, estimated from {} held out", short(error), counted(paths.n_rows, "row"))
         }
-    )
+        (None, true) => format!("{value}, estimated from {} held out", counted(paths.n_rows, "row")),
+        (None, false) => format!("{value}, from all distances"),
+    };
+    format!("residual variance of the {along}: {from} (0: the embedding keeps them all)")
 }
 
 /// What negative eigenvalues mean.

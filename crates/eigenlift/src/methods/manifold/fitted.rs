@@ -69,6 +69,9 @@ pub struct GraphFacts {
 pub struct PathQuality {
     /// 1 − r² between distances along the graph and in the embedding, (G19).
     pub residual_variance: f64,
+    /// Its standard error where it is estimated from sampled rows; none where all distances were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
     /// Rows whose distances to all others were compared.
     pub n_rows: usize,
     /// Whether these rows took no part in finding the embedding.

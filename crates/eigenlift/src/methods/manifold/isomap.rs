@@ -14,7 +14,7 @@ use crate::graph::{
 };
 use crate::matrix::Matrix;
 use crate::model::{Lift, ManifoldLift, Projection};
-use crate::quality::residual_variance;
+use crate::quality::{residual_variance, residual_variance_estimate};
 use crate::random::{Purpose, Stream};
 
 /// Up to so many rows every row is a source when that fits.
@@ -379,27 +379,22 @@ impl Isomap {
         }
     }
 
-    /// How well distances are kept, on rows that are no landmarks where there are some, (G19).
+    /// How well distances are kept: all of them, or with landmarks those of sampled rows that are none, (G19).
     fn judge(&self, graph: &Graph, embedded: &Embedded) -> Result<PathQuality> {
-        let n = graph.n_vertices();
-        let mut random = Stream::new(self.common.seed, Purpose::SampleRows);
-        let (rows, distances, held_out) = match &embedded.landmarks {
-            Some(landmarks) => {
-                let taken: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
-                let free: Vec<usize> = (0..n).filter(|row| !taken.contains(row)).collect();
-                let rows: Vec<usize> =
-                    random.rows(free.len(), JUDGED_ROWS).into_iter().map(|at| free[at]).collect();
-                let distances = distances_from(graph, &rows, &self.common.watch)?;
-                (rows, distances, true)
-            }
-            None => {
-                let rows = random.rows(n, JUDGED_ROWS);
-                let distances = Matrix::from_fn(rows.len(), n, |i, j| embedded.distances[(rows[i], j)]);
-                (rows, distances, false)
-            }
+        let (n, scores) = (graph.n_vertices(), &embedded.found.scores);
+        let Some(landmarks) = &embedded.landmarks else {
+            let rows: Vec<usize> = (0..n).collect();
+            let residual_variance = residual_variance(&rows, &embedded.distances, scores);
+            return Ok(PathQuality { residual_variance, standard_error: None, n_rows: n, held_out: false });
         };
-        let residual_variance = residual_variance(&rows, &distances, &embedded.found.scores);
-        Ok(PathQuality { residual_variance, n_rows: rows.len(), held_out })
+        let taken: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
+        let free: Vec<usize> = (0..n).filter(|row| !taken.contains(row)).collect();
+        let drawn = Stream::new(self.common.seed, Purpose::SampleRows).rows(free.len(), JUDGED_ROWS);
+        let rows: Vec<usize> = drawn.into_iter().map(|at| free[at]).collect();
+        let distances = distances_from(graph, &rows, &self.common.watch)?;
+        let (residual_variance, error) = residual_variance_estimate(&rows, &distances, scores);
+        let standard_error = error.is_finite().then_some(error);
+        Ok(PathQuality { residual_variance, standard_error, n_rows: rows.len(), held_out: true })
     }
 
     fn facts(&self, embedded: &Embedded, paths: Option<PathQuality>) -> ManifoldFacts {

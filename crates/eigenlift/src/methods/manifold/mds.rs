@@ -12,7 +12,7 @@ use crate::graph::{Metric, Space};
 use crate::matrix::Matrix;
 use crate::model::{Lift, ManifoldLift, Projection};
 use crate::progress::Watch;
-use crate::quality::residual_variance;
+use crate::quality::{residual_variance, residual_variance_estimate};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 
@@ -139,17 +139,17 @@ impl ClassicalMds {
         Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
     }
 
-    /// How well distances are kept, on rows that are no landmarks where there are some, (G19).
-    fn judge(&self, given: &Given, landmarks: Option<&[usize]>, scores: &Matrix<f64>) -> Result<PathQuality> {
+    /// How well distances are kept, on sampled rows that are no landmarks, (G19).
+    fn judge(&self, given: &Given, landmarks: &[usize], scores: &Matrix<f64>) -> Result<PathQuality> {
         let (n, Common { seed, watch, metric, .. }) = (given.n_samples(), &self.common);
-        let taken = landmarks.unwrap_or(&[]);
-        let free: Vec<usize> = (0..n).filter(|i| taken.binary_search(i).is_err()).collect();
+        let free: Vec<usize> = (0..n).filter(|i| landmarks.binary_search(i).is_err()).collect();
         let drawn = Stream::new(*seed, Purpose::SampleRows).rows(free.len(), JUDGED_ROWS);
         let rows: Vec<usize> = drawn.into_iter().map(|at| free[at]).collect();
         let judged = distances_to(given, &rows, *metric, watch)?;
         let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
-        let residual_variance = residual_variance(&rows, &judged, scores);
-        Ok(PathQuality { residual_variance, n_rows: rows.len(), held_out: landmarks.is_some() })
+        let (residual_variance, error) = residual_variance_estimate(&rows, &judged, scores);
+        let standard_error = error.is_finite().then_some(error);
+        Ok(PathQuality { residual_variance, standard_error, n_rows: rows.len(), held_out: true })
     }
 
     fn run(&self, given: &Given, plan: &ManifoldPlan) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
@@ -167,7 +167,12 @@ impl ClassicalMds {
         } else {
             embed_landmarks(&distances, &landmarks, wanted)?
         };
-        let paths = self.judge(given, (!all).then_some(&*landmarks), &found.scores)?;
+        let paths = if all {
+            let residual_variance = residual_variance(&landmarks, &distances, &found.scores);
+            PathQuality { residual_variance, standard_error: None, n_rows: n, held_out: false }
+        } else {
+            self.judge(given, &landmarks, &found.scores)?
+        };
         let solver = match (all, found.negative.sampled_rows) {
             (false, _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
             (true, None) => "dense, all eigenpairs".to_string(),
