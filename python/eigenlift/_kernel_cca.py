@@ -51,7 +51,8 @@ class KernelCCA(Kernelised):
         same share for all, by the correlations on held-out rows. 0 is refused where it makes every correlation 1 whatever the
         data.
     folds : int, default=5
-        Folds of rows that are held out in turn; fewer where there are not 3 rows for each.
+        Folds of rows that are held out in turn; fewer where there are not 3 rows for each. `regularization="auto"` needs at
+        least 3.
     n_permutations : int, default=0
         Permutations of rows for `p_values_`; 0 for none.
     rank : int or "exact", default=None
@@ -80,7 +81,8 @@ class KernelCCA(Kernelised):
     training_correlations_ : ndarray of shape (n_components,)
         Plain correlations of the scores of the fit. Optimistic.
     held_out_correlations_, held_out_errors_ : ndarray of shape (n_components,)
-        The same on rows that were held out, mean and standard error over folds; empty when there were too few rows.
+        The same on held-out rows, mean and standard error over folds; empty when there were too few rows. With
+        `regularization="auto"` by nested cross-validation: κ is chosen on the other folds, so that the mean is unbiased.
     regularization_ : ndarray of shape (n_views,)
         κ of each table.
     regularization_curve_ : Account or None

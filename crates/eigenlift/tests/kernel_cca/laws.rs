@@ -93,7 +93,9 @@ fn the_curve_has_its_choice_and_kappa_is_that_share_of_the_variance() {
     let curve = model.curve().unwrap();
     assert_eq!((curve.shares.len(), curve.scores.len(), curve.errors.len()), (13, 13, 13));
     assert!(curve.scores.iter().all(|score| *score <= curve.scores[curve.chosen]));
-    assert_eq!(model.held_out_correlations()[0], curve.scores[curve.chosen]);
+    // κ is chosen without the fold that is measured.
+    let found = model.held_out_correlations()[0];
+    assert!(found <= curve.scores[curve.chosen] && found > 0.5, "{found} {curve:?}");
     for (view, kappa) in views.iter().zip(model.regularization()) {
         let variance = |j: usize| {
             let column = view.column(j);

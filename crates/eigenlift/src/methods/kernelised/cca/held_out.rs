@@ -37,22 +37,81 @@ fn of_fold(
     moments: &FoldMoments,
     fold: usize,
     candidates: &[Vec<f64>],
-    (k, watch): (usize, &Watch),
+    asked: (usize, &Watch),
 ) -> Result<Vec<Vec<f64>>> {
-    let rest = moments.without(fold)?;
+    let mut found = without(moments, &[fold], candidates, asked)?;
+    Ok(found.swap_remove(0))
+}
+
+/// Fits every candidate on all rows but those of some folds and correlates the scores of each of these: `[fold][candidate][component]`.
+fn without(
+    moments: &FoldMoments,
+    held_out: &[usize],
+    candidates: &[Vec<f64>],
+    (k, watch): (usize, &Watch),
+) -> Result<Vec<Vec<Vec<f64>>>> {
+    let rest = moments.without(held_out)?;
     let share = rest.weight() / moments.whole.weight();
     let rounding: Vec<Option<f64>> =
         moments.rounding.iter().map(|all| all.map(|rounding| share * rounding)).collect();
     let whitening = Whitening::of(&rest, &moments.layout, &rounding, watch)?;
-    let scatter = moments.folds[fold].scatter();
-    let correlations = |kappas: &Vec<f64>| {
+    let mut found = vec![Vec::with_capacity(candidates.len()); held_out.len()];
+    for kappas in candidates {
         watch.check()?;
         let solution = whitening.solve(kappas, k, watch)?;
-        let mut found = plain_correlations(scatter, &moments.layout, &solution.directions);
-        found.resize(k, 0.0);
-        Ok(found)
-    };
-    candidates.iter().map(correlations).collect()
+        for (fold, found) in held_out.iter().zip(&mut found) {
+            let scatter = moments.folds[*fold].scatter();
+            let mut correlations = plain_correlations(scatter, &moments.layout, &solution.directions);
+            correlations.resize(k, 0.0);
+            found.push(correlations);
+        }
+    }
+    Ok(found)
+}
+
+/// Correlations of held-out rows where κ is chosen on the other folds alone, (C60): mean over folds and standard error of each component.
+///
+/// A fit without two folds chooses for each of them, so that all inner folds together take one fit for each pair; every second
+/// candidate takes part.
+///
+/// Cost: for F folds F(F − 1)/2 fits of half the candidates beside the F fits of all of them in [`study`].
+pub(super) fn nested(
+    moments: &FoldMoments,
+    (study, candidates): (&Study, &[Vec<f64>]),
+    (k, at_once): (usize, usize),
+    watch: &Watch,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let n_folds = moments.folds.len();
+    let tried: Vec<usize> = (0..candidates.len()).step_by(2).collect();
+    let own: Vec<Vec<f64>> = tried.iter().map(|at| candidates[*at].clone()).collect();
+    let pairs: Vec<[usize; 2]> = (0..n_folds).flat_map(|f| (f + 1..n_folds).map(move |g| [f, g])).collect();
+    // Sums over inner folds and components, for each outer fold and candidate.
+    let mut scores = vec![vec![0.0; tried.len()]; n_folds];
+    for (done, group) in pairs.chunks(at_once.max(1)).enumerate() {
+        watch.step("inner folds", (done * at_once).min(pairs.len()), pairs.len())?;
+        let of_group: Vec<Result<Vec<Vec<Vec<f64>>>>> =
+            group.par_iter().map(|pair| without(moments, pair, &own, (k, &watch.silent()))).collect();
+        for (pair, found) in group.iter().zip(of_group) {
+            // What held-out rows of one fold say decides for the other.
+            for (inner, outer) in found?.iter().zip([pair[1], pair[0]]) {
+                let sums = inner.iter().map(|components| components.iter().sum::<f64>());
+                scores[outer].iter_mut().zip(sums).for_each(|(score, sum)| *score += sum);
+            }
+        }
+    }
+    let chosen: Vec<usize> = scores.iter().map(|scores| tried[best(scores)]).collect();
+    Ok((0..k)
+        .map(|j| {
+            let folds: Vec<f64> =
+                study.0.iter().zip(&chosen).map(|(fold, candidate)| fold[*candidate][j]).collect();
+            mean_and_error(&folds)
+        })
+        .unzip())
+}
+
+/// The place of the largest number, of equals the last.
+fn best(scores: &[f64]) -> usize {
+    (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap_or(0)
 }
 
 impl Study {
@@ -77,7 +136,7 @@ impl Study {
                 mean_and_error(&sums)
             })
             .unzip();
-        let chosen = (0..candidates).max_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap_or(0);
+        let chosen = best(&scores);
         RegularizationCurve {
             shares: SHARES[..candidates.min(SHARES.len())].to_vec(),
             scores,

@@ -27,7 +27,7 @@ use crate::kernel::KernelSpec;
 use crate::methods::folds::folds_of;
 use crate::model::Projection;
 use crate::progress::Watch;
-use held_out::study;
+use held_out::{nested, study};
 use moments::FoldMoments;
 use permute::Permutations;
 use plan::Asked;
@@ -36,6 +36,9 @@ use std::sync::Arc;
 
 /// κ as a share of tr C at which permutations are compared where κ is chosen.
 const TESTED_SHARE: f64 = 0.01;
+
+/// Fewest folds with which κ can be chosen on the other folds.
+pub(super) const FEWEST_NESTED: usize = 3;
 
 /// Settings of kernel canonical correlation analysis.
 ///
@@ -99,7 +102,8 @@ impl KernelCca {
         self
     }
 
-    /// Folds on which correlations of held-out rows are measured; 5 when not said. 0 measures none and needs a fixed κ.
+    /// Folds on which correlations of held-out rows are measured; 5 when not said. 0 measures none and needs a fixed κ; a κ that
+    /// is chosen needs at least 3.
     pub fn folds(mut self, folds: usize) -> Self {
         self.folds = folds;
         self
@@ -133,7 +137,10 @@ impl KernelCca {
 
     /// Fits views of the same rows.
     ///
-    /// Cost: n·M² flops for M features in all, and 9·m³ for each view of m features and each fold.
+    /// With κ chosen, held-out correlations are those of nested cross-validation: κ is chosen without the fold that is measured.
+    ///
+    /// Cost: n·M² flops for M features in all, and 9·m³ for each view of m features and each fold; with κ chosen also for each
+    /// pair of folds, which takes two to three times as long.
     ///
     /// # Errors
     /// Fewer than two views, different numbers of rows, settings out of range, entries that are not finite, a view that does
@@ -172,6 +179,13 @@ impl KernelCca {
 
     fn check(&self, views: &[AnySamples]) -> Result<()> {
         self.regularization.check_folds(self.folds)?;
+        if self.regularization == Regularization::Auto && self.folds < FEWEST_NESTED {
+            return Err(Error::setting(
+                format!("{} folds with a regularization of auto", self.folds),
+                format!("at least {FEWEST_NESTED} are needed: one is measured, the others choose"),
+                "Use 5 folds, or give the regularization as a number",
+            ));
+        }
         if self.n_components == 0 {
             return Err(Error::setting("0 components", "at least one is needed", "Ask for 1 or more"));
         }
@@ -377,7 +391,10 @@ impl Work<'_> {
         let study = study(moments, &candidates, (k, at_once), self.watch)?;
         let curve = (self.plan.regularization == Regularization::Auto).then(|| study.curve());
         let chosen = curve.as_ref().map_or(0, |curve| curve.chosen);
-        let (held_out, errors) = study.correlations(chosen);
+        let (held_out, errors) = match &curve {
+            Some(_) => nested(moments, (&study, &candidates), (k, at_once), self.watch)?,
+            None => study.correlations(chosen),
+        };
         Ok(Choice { kappas: candidates[chosen].clone(), curve, held_out, errors })
     }
 

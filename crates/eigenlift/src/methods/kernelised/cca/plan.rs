@@ -1,5 +1,6 @@
 //! What a fit of canonical correlations will do and why.
 
+use super::FEWEST_NESTED;
 use super::permute::MOST_ROWS;
 use crate::error::{Error, Result};
 use crate::methods::kernelised::plan::FactorPlan;
@@ -86,7 +87,8 @@ impl KernelCcaPlan {
 
 fn folds_for(n: usize, asked: &Asked, reasons: &mut Vec<String>) -> Result<usize> {
     let folds = asked.folds.min(n / LEAST_FOLD);
-    if folds >= 2 {
+    let fewest = if asked.regularization == Regularization::Auto { FEWEST_NESTED } else { 2 };
+    if folds >= fewest {
         if folds < asked.folds {
             reasons
                 .push(format!("{n} rows make {folds} folds of at least {LEAST_FOLD}, not {}", asked.folds));
@@ -96,7 +98,10 @@ fn folds_for(n: usize, asked: &Asked, reasons: &mut Vec<String>) -> Result<usize
     if asked.regularization == Regularization::Auto {
         return Err(Error::data(
             format!("{n} rows"),
-            format!("at least {} are needed to choose the regularisation on held-out rows", 2 * LEAST_FOLD),
+            format!(
+                "at least {} are needed to choose the regularisation on held-out rows",
+                fewest * LEAST_FOLD
+            ),
             "Give more rows, or give the regularisation as a number",
         ));
     }

@@ -4,7 +4,7 @@ use super::KernelCca;
 use crate::data::AnySamples;
 use crate::matrix::Matrix;
 use crate::methods::folds::folds_of;
-use crate::methods::kernelised::regularization::Regularization;
+use crate::methods::kernelised::regularization::{Regularization, SHARES};
 
 fn view(n: usize, width: usize, number: usize) -> AnySamples {
     Matrix::from_fn(n, width, |i, j| {
@@ -20,6 +20,57 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     let (a, b) = (mean(x), mean(y));
     let sum = |f: &dyn Fn(f64, f64) -> f64| x.iter().zip(y).map(|(x, y)| f(x - a, y - b)).sum::<f64>();
     sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+}
+
+/// κ of each fold is that which does best on the other folds, each held out in turn, among every second share; what is reported is
+/// the correlation in the fold. Refitted from the rows, with κ as a number.
+#[test]
+fn held_out_correlations_with_a_chosen_kappa_are_those_of_nested_folds() {
+    let (n, folds, seed) = (60, 3, 5);
+    let views = [view(n, 3, 0), view(n, 4, 1)];
+    let assigned = folds_of(n, folds, seed);
+    let settings = KernelCca::new(1).kernel("linear".parse().unwrap()).folds(folds).with(|f| f.seed(seed));
+    let model = settings.fit(&views).unwrap();
+    let traces: Vec<f64> = views
+        .iter()
+        .map(|x| crate::moments::Partial::of_matrix(x.points().to_dense(), 0.0).trace() / n as f64)
+        .collect();
+    // Columns divided by the root of the view's variance: one κ is then the same share of both.
+    let scaled: Vec<AnySamples> = views
+        .iter()
+        .zip(&traces)
+        .map(|(x, trace)| {
+            let dense: Matrix<f64> = x.points().to_dense();
+            Matrix::from_fn(n, dense.n_cols(), |i, j| dense[(i, j)] / trace.sqrt()).into()
+        })
+        .collect();
+    let measured = |held: &[u32], fold: u32, share: f64| {
+        let rows =
+            |keep: &dyn Fn(u32) -> bool| -> Vec<usize> { (0..n).filter(|i| keep(assigned[*i])).collect() };
+        let (training, inside) = (rows(&|f| !held.contains(&f)), rows(&|f| f == fold));
+        let of = |which: &[usize]| -> Vec<AnySamples> { scaled.iter().map(|x| x.gather(which)).collect() };
+        let fixed = settings.clone().regularization(Regularization::Value(share)).folds(2);
+        let model = fixed.fit(&of(&training)).unwrap();
+        let scores: Vec<Matrix<f64>> =
+            of(&inside).iter().enumerate().map(|(v, x)| model.transform(v, x.points()).unwrap()).collect();
+        correlation(&scores[0].column(0), &scores[1].column(0))
+    };
+    let shares: Vec<f64> = SHARES.iter().copied().step_by(2).collect();
+    let found: Vec<f64> = (0..folds as u32)
+        .map(|outer| {
+            let inner = (0..folds as u32).filter(|fold| *fold != outer);
+            let score =
+                |share: f64| inner.clone().map(|fold| measured(&[outer, fold], fold, share)).sum::<f64>();
+            let best = shares.iter().copied().max_by(|a, b| score(*a).total_cmp(&score(*b))).unwrap();
+            measured(&[outer], outer, best)
+        })
+        .collect();
+    let mean = found.iter().sum::<f64>() / folds as f64;
+    assert!(
+        (model.held_out_correlations()[0] - mean).abs() < 1e-8,
+        "{:?} {found:?}",
+        model.held_out_correlations()
+    );
 }
 
 /// A fit on all rows but those of a fold, refitted from the rows, projects the rows of the fold; their correlations, mean over
