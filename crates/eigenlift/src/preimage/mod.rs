@@ -26,7 +26,7 @@ pub enum PreimageMethod {
     FixedPoint,
     /// From distances to the nearest samples, in closed form (Kwok and Tsang), (K54); the same kernels.
     Distance,
-    /// Kernel ridge regression from scores to rows, bandwidth and ridge by generalised cross-validation, (K55).
+    /// Kernel ridge regression from scores to rows, bandwidth and ridge by cross-validation, (K55).
     Ridge,
     /// L-BFGS on the distance in feature space, (K56), for every kernel.
     Gradient,

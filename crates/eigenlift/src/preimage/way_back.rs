@@ -121,10 +121,9 @@ impl<'a> WayBack<'a> {
         }
         let mut ridge = None;
         if method == PreimageMethod::Ridge {
-            let anchors =
-                anchors.as_ref().ok_or_else(|| no_rows("the ridge learns from rows and their scores"))?;
+            let model = (&target, &subspace.projection.coefficients);
             let mut result = Ok(None);
-            engine.run(&mut || result = Ridge::fit(anchors, settings.seed, watch).map(Some));
+            engine.run(&mut || result = Ridge::fit(anchors.as_ref(), model, settings.seed, watch).map(Some));
             ridge = result?;
         }
         let mut ready =
