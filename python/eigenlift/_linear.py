@@ -99,7 +99,9 @@ def attributes(model, n_components, n_rows, shape, precision):
     Directions without variance complete the components; `model` is None when there are no others. Variances are
     divided by the sum of the weights minus 1.
     """
-    smallest = min(n_rows, shape[1])
+    # Weights of a small sum stand for few rows, though more may vary.
+    n_vary = 0 if model is None else (np.count_nonzero(model.spectrum) + 1 if model.is_whole else model.n_samples)
+    smallest = min(max(n_rows, n_vary), shape[1])
     if model is None:
         values, known, whole, total, divisor = np.empty(0), np.empty(0), True, 0.0, max(n_rows - 1, 0)
         found = np.empty((0, shape[1]))
