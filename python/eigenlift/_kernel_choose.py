@@ -55,6 +55,9 @@ class KernelChoice(Account):
         The error without any component.
     n_rows, n_masks : int
         Rows looked at, and masks of each.
+    stands_out : bool
+        Whether the choice predicts better than no component at all. Where it does not, no component stands out from noise,
+        and the fewest components that do as well are chosen.
     sentence : str
         The result in plain words.
     warnings : list of str

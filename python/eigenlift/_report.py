@@ -226,7 +226,11 @@ class _Story:
             lines.append(choice["sentence"])
         if choice is not None and "rules" in choice:
             rules = [[rule["name"], _shown(rule["n_components"]), rule["note"]] for rule in choice["rules"]]
-            caption = f"{choice['consensus']} kept: {choice['agreement']} of the last four rules lie within one of it."
+            if choice["consensus"] == 0:
+                caption = "No component stands out from noise; 1 is kept."
+            else:
+                agreed = f"{choice['agreement']} of the four rules before the last lie within one of it"
+                caption = f"{choice['consensus']} kept: {agreed}."
             blocks.append(
                 {"kind": "table", "heading": ["rule", "components", "why"], "rows": rules, "caption": caption}
             )

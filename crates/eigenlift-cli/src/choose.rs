@@ -25,8 +25,9 @@ use eigenlift::methods::pca::choose::{self, Choice};
 use eigenlift_plot::{Figure, Rule, choice};
 use serde::Serialize;
 
-/// The first rules go by what the user asks for; the others ask the data.
+/// The first rules go by what the user asks for; the median of so many after them counts.
 const ASKED_OF_THE_USER: usize = 2;
+const MEDIAN_OF: usize = 4;
 
 /// The account in the form that programs read; its keys stay.
 #[derive(Debug, Serialize)]
@@ -127,19 +128,24 @@ pub(crate) fn choice_table(choice: &Choice) -> String {
     };
     let rows: Vec<Vec<String>> = choice.rules.iter().map(row).collect();
     let lines = aligned_with_text(&["rule", "components", "what it says"], &rows, &[0, 2]);
-    let mut answers: Vec<usize> =
-        choice.rules.iter().skip(ASKED_OF_THE_USER).filter_map(|rule| rule.n_components).collect();
+    if choice.consensus == 0 {
+        return format!("{lines}\nconsensus: no component stands out from noise; a fit keeps 1");
+    }
+    let mut answers: Vec<usize> = choice
+        .rules
+        .iter()
+        .skip(ASKED_OF_THE_USER)
+        .take(MEDIAN_OF)
+        .filter_map(|rule| rule.n_components)
+        .collect();
     answers.sort_unstable();
+    let median = answers.get(answers.len().saturating_sub(1) / 2);
     let grounds = match answers.len() {
-        0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
-        1 => "at least 1; a single rule that asks the data has an answer".to_string(),
-        n if answers[(n - 1) / 2] == 0 => {
-            format!("the least; the middle of the {n} rules that ask the data says none")
+        _ if median.is_some_and(|median| *median > choice.consensus) => {
+            "no more than factor analysis tells from noise that differs between columns".to_string()
         }
-        n => format!(
-            "the middle of the {n} rules that ask the data; {} of them within 1 of it",
-            choice.agreement
-        ),
+        0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
+        n => format!("median of {n} data-driven rules; {} of them within 1 of it", choice.agreement),
     };
     format!("{lines}\nconsensus: {} ({grounds})", counted(choice.consensus, "component"))
 }

@@ -4,13 +4,14 @@ mod support;
 
 use support::{Folder, list};
 
-const RULES: [&str; 6] = [
+const RULES: [&str; 7] = [
     "explained variance",
     "residual error",
     "Minka",
     "Gavish–Donoho",
     "parallel analysis",
     "cross-validation",
+    "factor analysis",
 ];
 
 fn irises() -> Folder {
@@ -24,7 +25,7 @@ fn the_table_goes_to_standard_output_and_says_what_the_rules_agree_on() {
     let folder = irises();
     let run = folder.say("choose pca iris.csv --target species").ok();
     let lines: Vec<&str> = run.out.lines().collect();
-    assert_eq!(lines.len(), 1 + 6 + 1, "{}", run.out);
+    assert_eq!(lines.len(), 1 + 7 + 1, "{}", run.out);
     assert_eq!(lines[0], "  rule                components  what it says");
     for (line, rule) in lines[1..].iter().zip(RULES) {
         assert!(line.starts_with(&format!("  {rule} ")), "{line}");
@@ -35,7 +36,7 @@ fn the_table_goes_to_standard_output_and_says_what_the_rules_agree_on() {
         "{}",
         lines[1]
     );
-    assert!(lines[7].starts_with("consensus: "), "{}", lines[7]);
+    assert!(lines[8].starts_with("consensus: "), "{}", lines[8]);
     assert!(run.err.contains("150 rows, 4 columns of numbers; target species"), "{}", run.err);
     let quiet = folder.say("choose pca iris.csv --target species --quiet").ok();
     assert_eq!((quiet.out, quiet.err), (run.out, String::new()));
@@ -50,10 +51,11 @@ fn the_consensus_is_the_lower_median_of_the_rules_that_ask_the_data() {
         let rules = account["choice"]["rules"].as_array().unwrap();
         assert_eq!(rules.iter().filter_map(|rule| rule["name"].as_str()).collect::<Vec<_>>(), RULES);
         let mut by_data: Vec<u64> =
-            rules[2..].iter().filter_map(|rule| rule["n_components"].as_u64()).collect();
+            rules[2..6].iter().filter_map(|rule| rule["n_components"].as_u64()).collect();
         by_data.sort_unstable();
         assert_eq!(by_data.len(), 4);
-        assert_eq!(account["n_components"].as_u64().unwrap(), by_data[1].max(1));
+        let bound = rules[6]["n_components"].as_u64().unwrap_or(u64::MAX);
+        assert_eq!(account["n_components"].as_u64().unwrap(), by_data[1].min(bound));
         assert_eq!(account["choice"]["consensus"], account["n_components"]);
         // J(m) for every m, from the total down to nothing.
         let (left, spectrum) = (list(&account["residual_errors"]), list(&account["spectrum"]));
@@ -125,13 +127,10 @@ fn rules_that_cannot_answer_say_why() {
         out.contains("  Minka                        –  needs more rows than columns; there are 2 and 2"),
         "{out}"
     );
-    assert!(
-        out.contains("consensus: 1 component (at least 1; a single rule that asks the data has an answer)"),
-        "{out}"
-    );
+    assert!(out.contains("consensus: no component stands out from noise; a fit keeps 1"), "{out}");
     folder.write("one.csv", "a\n1\n2\n5\n");
     let out = folder.say("choose pca one.csv --quiet").ok().out;
-    assert!(out.contains("consensus: 1 component"), "{out}");
+    assert!(out.contains("consensus: no component"), "{out}");
     folder.say("choose pca one.csv --quiet --plot one.svg").ok();
     folder
         .write("wide.csv", "a,b,c,d,e,f\n1,2,3,5,7,1\n2,1,4,4,4,0\n0,1,5,2,7,3\n4,4,1,0,2,2\n9,1,0,2,1,1\n");
@@ -150,8 +149,11 @@ fn noise_alone_has_no_components_and_one_is_kept() {
     let values: Vec<f64> = (0..2000 * 8).map(|_| draw()).collect();
     folder.write_npy("noise.npy", 8, &values);
     let out = folder.say("choose pca noise.npy --quiet").ok().out;
-    let says = "consensus: 1 component (the least; the middle of the 4 rules that ask the data says none)";
-    assert!(out.contains(says), "{out}");
+    assert!(out.contains("consensus: no component stands out from noise; a fit keeps 1"), "{out}");
+    let fitted = folder.say("fit pca noise.npy -k auto --out s.csv --json --quiet").ok().json();
+    assert_eq!(fitted["variances"].as_array().unwrap().len(), 1);
+    let warning = fitted["warnings"].to_string();
+    assert!(warning.contains("no component stands out from noise"), "{warning}");
 }
 
 #[test]

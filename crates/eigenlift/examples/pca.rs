@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let apart = (stream.finish()?.variances()[0] - model.variances()[0]).abs();
     println!("in pieces: variances differ by {apart:.1e}");
 
-    // How many components: six rules and what they agree on.
+    // How many components: seven rules and what they agree on.
     let chosen = Pca::auto().standardize().fit(set.samples.clone())?;
     for rule in chosen.choice().iter().flat_map(|choice| &choice.rules) {
         println!("{:<20} {:?}", rule.name, rule.n_components);

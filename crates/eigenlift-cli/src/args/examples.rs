@@ -237,9 +237,10 @@ Examples:
       --stability --parallel --plot sensitivity=bandwidth.svg";
 
 pub(super) const CHOOSE_PCA: &str = "\
-Two rules go by what is asked for (--explained, --residual); four ask the data: Minka's evidence, Gavish and Donoho's \
-threshold, parallel analysis by permutations, and cross-validation on held-out entries. The consensus is the middle of the \
-four. The table goes to standard output.
+Two rules go by what is asked for (--explained, --residual); five ask the data: Minka's evidence, Gavish and Donoho's \
+threshold, parallel analysis by permutations, cross-validation on held-out entries, and factor analysis, for which noise may \
+differ between columns. The consensus is the median of the first four, and no more than factor analysis finds. The table goes \
+to standard output.
 
 Examples:
   eigenlift choose pca iris.csv --target species

@@ -87,7 +87,7 @@ pub(crate) enum ChooseMethod {
     /// Kernel PCA: bandwidth and number of components, by predicting hidden entries or labels
     #[command(after_help = examples::CHOOSE_KPCA)]
     Kpca(ChooseKpcaArgs),
-    /// Principal component analysis: what six rules say, and what they agree on
+    /// Principal component analysis: what seven rules say, and what they agree on
     #[command(after_help = examples::CHOOSE_PCA)]
     Pca(ChoosePcaArgs),
 }

@@ -196,7 +196,8 @@ impl Told<'_> {
             points.iter().map(|point| (of_point(point), point.candidate)).collect();
         let (criterion, result) = self.result(predictor, &measured_points[chosen].0);
         let (mean, error) = (measured_points[chosen].0.error, measured_points[chosen].0.spread);
-        let warnings = if mean + error < self.baseline {
+        let stands_out = mean + error < self.baseline;
+        let warnings = if stands_out {
             Vec::new()
         } else {
             vec!["nothing predicts the labels better than a guess without any score".to_string()]
@@ -212,6 +213,7 @@ impl Told<'_> {
             rows: self.rows,
             most: self.counts.last().copied().filter(|_| self.counts.len() > 1),
             result,
+            stands_out,
             warnings,
         }
         .finish()

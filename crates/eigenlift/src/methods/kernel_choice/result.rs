@@ -47,6 +47,9 @@ pub struct KernelChoice {
     pub n_rows: usize,
     /// Masks of each row; with labels 0.
     pub n_masks: usize,
+    /// Whether what was chosen predicts better than no component at all. Where no component predicts masked entries better than the
+    /// column means, the fewest of those that do as well are chosen: none stands out from noise.
+    pub stands_out: bool,
     /// The result in plain words.
     pub sentence: String,
     /// What the user should know.

@@ -82,6 +82,11 @@ impl FittedPca {
                 ),
             });
         }
+        if choice.as_ref().is_some_and(|choice| choice.consensus == 0) {
+            warnings.push(
+                "no component stands out from noise: the mean of each column does as well; 1 component is kept".into(),
+            );
+        }
         let residuals = &axes.certificate.residuals;
         if let Some(first) =
             residuals.iter().position(|r| *r > plan.tolerance).filter(|_| plan.route == PcaRoute::Krylov)

@@ -240,9 +240,6 @@ fn check_record(header: &Header, record: &Record) -> Result<()> {
     }
     let notes = record.choice.iter().flat_map(|choice| choice.rules.iter().map(|rule| &rule.note));
     header.check_words(plan.reasons.iter().chain([&plan.engine]).chain(notes))?;
-    if record.choice.as_ref().is_some_and(|choice| choice.consensus == 0) {
-        return bad("rules that agree on 0 components".into(), "at least 1 is kept");
-    }
     if let Some((first, last)) =
         record.ties.iter().find(|(first, last)| *first >= k || last <= first || *last > d)
     {

@@ -134,7 +134,7 @@ impl Pca {
     /// Leaves the components that were chosen.
     pub(super) fn keep_chosen(&self, axes: &mut Axes, choice: Option<&Choice>) {
         if let Some(choice) = choice {
-            axes.truncate(choice.consensus);
+            axes.truncate(choice.consensus.max(1));
         }
     }
 }

@@ -1,15 +1,18 @@
-//! How many components: six rules, and what most of them say.
+//! How many components: seven rules, and what most of them say.
 //!
 //! Two rules ask for something the user decides, a share of the variance or a size of the error; four ask the data what is
-//! more than noise. Each is a function of its own; [`choose()`] asks them all.
+//! more than noise of one size, and factor analysis what is more than noise of a size of its own in each column. Each is a
+//! function of its own; [`choose()`] asks them all.
 
 mod columns;
+mod factors;
 mod gabriel;
 mod minka;
 mod parallel;
 mod spectrum;
 mod threshold;
 
+pub use factors::{FactorAnalysis, factor_analysis};
 pub use gabriel::{Gabriel, GabrielOptions, gabriel};
 pub use minka::minka;
 pub use parallel::{ParallelAnalysis, ParallelOptions, parallel_analysis};
@@ -22,22 +25,27 @@ use crate::progress::Watch;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Names of the rules, in the order of [`Choice::rules`].
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "explained variance",
     "residual error",
     "Minka",
     "Gavish–Donoho",
     "parallel analysis",
     "cross-validation",
+    "factor analysis",
 ];
-/// Rules from this one on are decided by the data.
-const FIRST_DATA_DRIVEN: usize = 2;
+/// The rules whose median counts: those that take noise to be of one size.
+const MEDIAN_OF: std::ops::Range<usize> = 2..6;
+/// The rule that bounds it.
+const BOUND: usize = 6;
 /// Share of the total that may be left when no target is given.
 const RESIDUAL_SHARE: f64 = 0.05;
 /// With more columns than this, rules that need the rows look at this many of them.
 ///
 /// Why: the eigenproblems are then no larger than this, and the choice takes seconds, not hours.
 const LARGEST_SIDE: usize = 1000;
+/// Factor analysis solves more eigenproblems: with more columns than this it looks at this many rows.
+const LARGEST_FACTORED: usize = 500;
 /// With very many columns they look at rows of this many numbers together, half a GiB.
 const LARGEST_TABLE: usize = 1 << 26;
 /// But not at fewer rows than this.
@@ -61,11 +69,13 @@ pub struct Rule {
 /// What all rules say about the number of components.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Every rule's answer: explained variance, residual error, Minka, Gavish–Donoho, parallel analysis, cross-validation.
+    /// Every rule's answer: explained variance, residual error, Minka, Gavish–Donoho, parallel analysis, cross-validation,
+    /// factor analysis.
     pub rules: Vec<Rule>,
-    /// The lower median of the last four, as far as they answered, or else the answer of explained variance; at least 1.
+    /// The lower median of the four before the last, as far as they answered, or else the answer of explained variance; no more
+    /// than factor analysis finds. 0 where no component stands out from noise; a fit then keeps 1.
     pub consensus: usize,
-    /// How many of the last four lie within 1 of the consensus.
+    /// How many of these four lie within 1 of the consensus.
     pub agreement: usize,
     /// Parallel analysis in full.
     pub parallel: Option<ParallelAnalysis>,
@@ -73,6 +83,9 @@ pub struct Choice {
     pub gabriel: Option<Gabriel>,
     /// Gavish and Donoho's threshold, as an eigenvalue.
     pub threshold: Option<f64>,
+    /// Factor analysis in full.
+    #[serde(default)]
+    pub factors: Option<FactorAnalysis>,
 }
 
 /// What [`choose()`] asks for.
@@ -102,7 +115,8 @@ impl Default for ChoiceOptions {
 /// Asks every rule how many components there are.
 ///
 /// `rows` are those whose spectrum is given, or a sample of them. A rule that cannot answer says why in its note. Parallel
-/// analysis looks at 4000 rows at most and cross-validation at 10 000; with more than 1000 columns both look at 1000,
+/// analysis and factor analysis look at 4000 rows at most and cross-validation at 10 000; with more than 1000 columns they look at
+/// 1000 (factor analysis with more than 500 columns at 500),
 /// and beyond 67 000 columns at fewer still, as these rows are copied without their gaps.
 ///
 /// ```
@@ -120,7 +134,7 @@ impl Default for ChoiceOptions {
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
 ///
-/// Cost: that of [`parallel_analysis`] and [`gabriel()`].
+/// Cost: that of [`parallel_analysis`], [`factor_analysis`] and [`gabriel()`].
 ///
 /// # Errors
 /// When an option is out of range, when rows and spectrum differ in their columns, and on cancellation.
@@ -133,6 +147,7 @@ pub fn choose(
     check(spectrum, rows, options)?;
     let (parallel, by_parallel) = ask_parallel(rows, options, watch)?;
     let (gabriel, by_gabriel) = ask_gabriel(rows, options, watch)?;
+    let (factors, by_factors) = ask_factors(rows, options, watch)?;
     let (threshold, by_threshold) = ask_threshold(spectrum);
     let answers = [
         ask_explained(spectrum, options.explained),
@@ -141,11 +156,12 @@ pub fn choose(
         by_threshold,
         by_parallel,
         by_gabriel,
+        by_factors,
     ];
     let (consensus, agreement) = agreed(&answers.each_ref().map(|answer| answer.0));
     let rules =
         NAMES.iter().zip(answers).map(|(name, (n_components, note))| Rule { name, n_components, note });
-    Ok(Choice { rules: rules.collect(), consensus, agreement, parallel, gabriel, threshold })
+    Ok(Choice { rules: rules.collect(), consensus, agreement, parallel, gabriel, threshold, factors })
 }
 
 fn check(spectrum: &Spectrum<'_>, rows: AnyPoints<'_>, options: &ChoiceOptions) -> Result<()> {
@@ -173,12 +189,13 @@ fn check(spectrum: &Spectrum<'_>, rows: AnyPoints<'_>, options: &ChoiceOptions) 
     }
 }
 
-/// The lower median of the data-driven answers, or else the first answer, at least 1; and how many lie within 1 of it.
-fn agreed(answers: &[Option<usize>; 6]) -> (usize, usize) {
-    let mut by_data: Vec<usize> = answers[FIRST_DATA_DRIVEN..].iter().flatten().copied().collect();
+/// The lower median of four answers, or else the first answer, and no more than the last; and how many of the four lie within 1
+/// of it.
+fn agreed(answers: &[Option<usize>; 7]) -> (usize, usize) {
+    let mut by_data: Vec<usize> = answers[MEDIAN_OF].iter().flatten().copied().collect();
     by_data.sort_unstable();
     let median = by_data.get(by_data.len().saturating_sub(1) / 2).copied();
-    let consensus = median.or(answers[0]).unwrap_or(1).max(1);
+    let consensus = median.or(answers[0]).unwrap_or(1).min(answers[BOUND].unwrap_or(usize::MAX));
     (consensus, by_data.iter().filter(|m| m.abs_diff(consensus) <= 1).count())
 }
 
@@ -294,6 +311,33 @@ fn ask_parallel(
     });
     let m = found.as_ref().map(|found| found.n_components);
     Ok((found, (m, note)))
+}
+
+fn ask_factors(
+    rows: AnyPoints<'_>,
+    options: &ChoiceOptions,
+    watch: &Watch,
+) -> Result<(Option<FactorAnalysis>, Answer)> {
+    let standard = ParallelOptions::default();
+    let limit = if rows.n_cols() > LARGEST_FACTORED { LARGEST_FACTORED } else { standard.most_rows };
+    let how = ParallelOptions {
+        permutations: options.permutations,
+        most_rows: most_rows(rows, limit),
+        seed: options.seed,
+        ..standard
+    };
+    let (found, why) = unless_data(factor_analysis(rows, &how, watch))?;
+    let answer = found.as_ref().map_or((None, why), |found| match found.n_components {
+        m if m >= found.most => {
+            (None, format!("at least {m} stand out, as many as columns or rows so few can tell from noise"))
+        }
+        0 => (Some(0), "no component stands out from noise of a size of its own in each column".into()),
+        m => {
+            let standing = counted(m, "component", "stand");
+            (Some(m), format!("{standing} out from noise of a size of its own in each column"))
+        }
+    });
+    Ok((found, answer))
 }
 
 fn ask_gabriel(

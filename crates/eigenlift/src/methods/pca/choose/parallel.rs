@@ -99,7 +99,7 @@ pub fn parallel_analysis(
     Ok(ParallelAnalysis { n_components, observed, null, n_rows_used: n, permutations: spectra.len() })
 }
 
-fn check(options: &ParallelOptions) -> Result<()> {
+pub(super) fn check(options: &ParallelOptions) -> Result<()> {
     let ParallelOptions { permutations, quantile, most_rows, .. } = *options;
     if (1..=MOST_PERMUTATIONS).contains(&permutations) && quantile > 0.0 && quantile < 1.0 && most_rows >= 2 {
         return Ok(());
@@ -112,7 +112,7 @@ fn check(options: &ParallelOptions) -> Result<()> {
 }
 
 /// The spectrum of every permutation, in their order.
-fn permuted_spectra(
+pub(super) fn permuted_spectra(
     columns: &Matrix<f64>,
     options: &ParallelOptions,
     watch: &Watch,
@@ -149,7 +149,7 @@ fn eigenvalues(z: &Matrix<f64>) -> Result<Vec<f64>> {
 }
 
 /// The lower triangle of ZZᵀ/n for d ≤ n or of ZᵀZ/n for n < d, Z being d × n: both have the same eigenvalues but zeros.
-fn smaller_product(z: MatRef<'_, f64>) -> Matrix<f64> {
+pub(super) fn smaller_product(z: MatRef<'_, f64>) -> Matrix<f64> {
     let (d, n) = (z.n_rows(), z.n_cols());
     let mut out = Matrix::zeros(d.min(n), d.min(n));
     out.view_mut().row_chunks(BLOCK).into_par_iter().enumerate().for_each(|(piece, rows)| {
@@ -166,7 +166,7 @@ fn smaller_product(z: MatRef<'_, f64>) -> Matrix<f64> {
 }
 
 /// The ⌈q(P+1)⌉-th smallest of P values, or the largest.
-fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+pub(super) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let place = (share * (values.len() + 1) as f64).ceil() as usize;
     values[place.clamp(1, values.len()) - 1]
