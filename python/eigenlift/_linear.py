@@ -93,15 +93,24 @@ def completed(components, n_components):
     return np.vstack([components, rest])
 
 
+def _rows_that_vary(model):
+    """The fewest rows that can vary as these do: weights of a small sum stand for fewer."""
+    if model is None:
+        return 0
+    if not model.is_whole:
+        return model.n_samples
+    known = model.spectrum
+    # Directions of rounding do not count.
+    return 1 + np.count_nonzero(known > 1e-13 * known.max(initial=0.0))
+
+
 def attributes(model, n_components, n_rows, shape, precision):
     """What scikit-learn's PCA calls its result, by name, in the precision of the rows.
 
     Directions without variance complete the components; `model` is None when there are no others. Variances are
     divided by the sum of the weights minus 1.
     """
-    # Weights of a small sum stand for few rows, though more may vary.
-    n_vary = 0 if model is None else (np.count_nonzero(model.spectrum) + 1 if model.is_whole else model.n_samples)
-    smallest = min(max(n_rows, n_vary), shape[1])
+    smallest = min(max(n_rows, _rows_that_vary(model)), shape[1])
     if model is None:
         values, known, whole, total, divisor = np.empty(0), np.empty(0), True, 0.0, max(n_rows - 1, 0)
         found = np.empty((0, shape[1]))

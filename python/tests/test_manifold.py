@@ -116,6 +116,7 @@ def test_landmarks_come_close_to_every_row():
     assert few.plan_.n_landmarks == 150 and "n_landmarks" not in exact.plan_
     assert_allclose(few.transform(X[:50]), few.embedding_[:50], atol=1e-8 * scale)
     assert few.residual_variance_ < 0.01 and few.trustworthiness_ > 0.95
+    assert 0.0 < few.residual_variance_error_ < 0.01
     with pytest.raises(AttributeError, match="paths start from 150 landmarks"):
         few.dist_matrix_  # noqa: B018
     largest = np.abs(few.embedding_).argmax(axis=0)
@@ -185,6 +186,7 @@ def test_scaling_euclidean_distances_is_pca():
     assert_allclose(np.sqrt(scaling.eigenvalues_), pca.singular_values_, rtol=1e-10)
     same_up_to_sign(scaling.transform(IRIS[:9] + 0.1), pca.transform(IRIS[:9] + 0.1), rtol=1e-8)
     assert scaling.negative_share_ < 1e-10 and scaling.residual_variance_ < 0.1
+    assert scaling.residual_variance_error_ is None
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "correlation", "chebyshev"])

@@ -409,3 +409,15 @@ def test_threads_do_not_matter():
     one, two = PCA(5, n_jobs=1).fit(DIGITS), PCA(5, n_jobs=2).fit(DIGITS)
     assert_array_equal(one.components_, two.components_)
     assert_array_equal(one.transform(DIGITS), two.transform(DIGITS))
+
+
+def test_noise_variance_with_weights_of_a_small_sum():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 4)) * [3.0, 2.0, 1.5, 1.0]
+    weights = rng.uniform(0.5, 1.0, 20)
+    weights *= 2.0 / weights.sum()
+    pca = PCA(n_components=2).fit(X, sample_weight=weights)
+    centered = X - weights @ X / weights.sum()
+    values = np.linalg.eigvalsh((centered.T * weights) @ centered / (weights.sum() - 1.0))
+    # Sums of twenty products of size 10.
+    assert pca.noise_variance_ == pytest.approx(values[:2].mean(), rel=1e-12)
