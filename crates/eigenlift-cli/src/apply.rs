@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::fit::{title, warn_of_lost_text};
 use crate::input::{DataAccount, list};
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, Wanted, Written, score_names};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, score_names};
 use crate::plot;
 use crate::rows::TableRows;
 use crate::saved;
@@ -22,7 +22,7 @@ use eigenlift_io::Missing;
 use eigenlift_plot::Figure;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The account in the form that programs read; its keys stay.
@@ -53,6 +53,7 @@ struct Application<'a> {
     output: &'a ApplyOutputArgs,
     plots: &'a [PlotRequest],
     seconds: Seconds,
+    files: OutputFiles,
 }
 
 /// What is told when all rows are done.
@@ -76,7 +77,8 @@ impl<'a> Application<'a> {
         let model = model?.with_engine(Arc::new(Cpu::new(output.threads.into())?));
         let (rows, read) = timed(|| TableRows::open(input));
         let seconds = Seconds { load, read, ..Seconds::default() };
-        Ok(Self { command, what, path, model, rows: rows?, output, plots, seconds })
+        let files = OutputFiles::default();
+        Ok(Self { command, what, path, model, rows: rows?, output, plots, seconds, files })
     }
 
     /// Turns all rows and writes what they become, with a column of text when one is named.
@@ -100,30 +102,29 @@ impl<'a> Application<'a> {
         let out = outputs::table_output(output.out.as_deref(), output.speech.json);
         let sheet = Sheet { out, names, text, to_the_end: !self.plots.is_empty() };
         let (model, rows, seconds) = (&self.model, &mut self.rows, &mut self.seconds);
-        session.watched(output.speech.quiet, |watch| {
-            each_piece(rows, sheet, seconds, watch, |piece, inside| turn(model, piece, inside))
-        })
+        self.files.put(out.unwrap_or(Path::new("-")), self.what, || {
+            session.watched(output.speech.quiet, |watch| {
+                each_piece(rows, sheet, seconds, watch, |piece, inside| turn(model, piece, inside))
+            })
+        })?;
+        Ok(())
     }
 
     /// Draws and tells what was done.
     fn tell(mut self, ending: Ending) -> Result<(), Failure> {
         let (output, words) = (self.output, Words::new(self.output.speech.quiet));
         self.rows.account.say(words);
-        let table = |path: &PathBuf| Written { path: path.clone(), what: self.what };
-        let mut files: Vec<Written> =
-            output.out.iter().filter(|path| !outputs::is_standard(path)).map(table).collect();
+        let mut files = self.files;
         if let Some(figure) = &ending.picture {
             for request in self.plots {
-                let (saved, took) = timed(|| plot::save(figure, &request.path));
-                saved?;
-                self.seconds.write += took;
-                files.push(Written { path: request.path.clone(), what: request.kind.name() });
+                let save = || plot::save(figure, &request.path);
+                self.seconds.write += files.put(&request.path, request.kind.name(), save)?;
             }
         }
         let warning = ending.way_back.as_ref().and_then(Tally::warning);
         warning.iter().for_each(|text| words.warn(text));
         if output.speech.json {
-            return outputs::print_json(&ApplyAccount {
+            let told = outputs::print_json(&ApplyAccount {
                 command: self.command,
                 version: env!("CARGO_PKG_VERSION"),
                 model: self.path,
@@ -133,12 +134,13 @@ impl<'a> Application<'a> {
                 warnings: self.rows.account.warnings.iter().cloned().chain(warning).collect(),
                 seconds: self.seconds,
                 peak_memory_bytes: peak_memory(),
-                files: &files,
+                files: files.written(),
             });
+            return files.end(told);
         }
         ending.way_back.iter().for_each(|tally| tally.say(words));
-        transform::say_end(self.seconds, &files, words);
-        Ok(())
+        transform::say_end(self.seconds, files.written(), words);
+        files.end(Ok(()))
     }
 
     fn match_columns(&mut self) -> Result<(), Failure> {

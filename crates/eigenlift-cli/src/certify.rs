@@ -6,7 +6,7 @@ use crate::exit::Failure;
 use crate::fit::title;
 use crate::input::Input;
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written};
 use crate::plan::samples_bytes;
 use crate::plot;
 use crate::saved;
@@ -44,9 +44,11 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
         Ok((model?, seconds))
     })?;
     let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
-    let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
-    files.extend(draw(&model, &args.plot, &args.input, &mut seconds)?);
-    tell("certify", &input, &model, (seconds, &files), args.speech)
+    let mut files = OutputFiles::default();
+    save(&model, args.model.as_ref(), session, &mut seconds, &mut files)?;
+    draw(&model, &args.plot, &args.input, &mut seconds, &mut files)?;
+    let told = tell("certify", &input, &model, (seconds, files.written()), args.speech);
+    files.end(told)
 }
 
 /// Exact passes until the tolerance holds.
@@ -76,21 +78,18 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
     if !args.speech.json {
         words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
     }
-    let mut files = save(&model, args.model.as_ref(), session, &mut seconds)?;
-    files.extend(draw(&model, &args.plot, &args.input, &mut seconds)?);
+    let mut files = OutputFiles::default();
+    save(&model, args.model.as_ref(), session, &mut seconds, &mut files)?;
+    draw(&model, &args.plot, &args.input, &mut seconds, &mut files)?;
     if let Some(out) = &args.out {
-        let (written, took) = timed(|| {
+        seconds.write += files.put(out, "scores", || {
             let scores = model.scores()?;
             let names = outputs::score_names("kpca", scores.n_cols());
             outputs::write_scores(out, &input.carried, names, &scores)
-        });
-        written?;
-        seconds.write += took;
-        if !outputs::is_standard(out) {
-            files.push(Written { path: out.clone(), what: "scores" });
-        }
+        })?;
     }
-    tell("refine", &input, &model, (seconds, &files), args.speech)
+    let told = tell("refine", &input, &model, (seconds, files.written()), args.speech);
+    files.end(told)
 }
 
 fn model_output(path: Option<&Path>) -> impl Iterator<Item = Wanted<'_>> {
@@ -102,12 +101,11 @@ fn save(
     path: Option<&PathBuf>,
     session: &Session,
     seconds: &mut Seconds,
-) -> Result<Vec<Written>, Failure> {
-    let Some(path) = path else { return Ok(Vec::new()) };
-    let (saved, took) = timed(|| saved::save(model, path, session));
-    saved?;
-    seconds.write += took;
-    Ok(vec![Written { path: path.clone(), what: "model" }])
+    files: &mut OutputFiles,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    seconds.write += files.put(path, "model", || saved::save(model, path, session))?;
+    Ok(())
 }
 
 /// The spectrum with its bounds.
@@ -116,16 +114,13 @@ fn draw(
     plots: &[PlotRequest],
     input: &InputArgs,
     seconds: &mut Seconds,
-) -> Result<Vec<Written>, Failure> {
-    let mut files = Vec::new();
+    files: &mut OutputFiles,
+) -> Result<(), Failure> {
     for request in plots {
-        let (drawn, took) =
-            timed(|| plot::save(&plot::draw_scree(model, &title("Kernel PCA", &input.data))?, &request.path));
-        drawn?;
-        *seconds.plot.get_or_insert(0.0) += took;
-        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+        let draw = || plot::save(&plot::draw_scree(model, &title("Kernel PCA", &input.data))?, &request.path);
+        *seconds.plot.get_or_insert(0.0) += files.put(&request.path, request.kind.name(), draw)?;
     }
-    Ok(files)
+    Ok(())
 }
 
 fn tell(

@@ -14,7 +14,7 @@ use crate::fit::title;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::method::{Method, PcaSettings, Rows, in_pieces, pieces_instead};
-use crate::outputs::{self, Wanted, Written};
+use crate::outputs::{self, OutputFiles, Wanted, Written};
 use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::TableRows;
@@ -54,11 +54,11 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
     account.say(words);
     account.note_constant_columns(words);
     let Some(found) = model.choice() else { return Ok(()) };
-    let mut files = Vec::new();
+    let mut files = OutputFiles::default();
     for request in &args.plot {
         let name = title("How many components", &args.input.data);
-        plot::save(&choice_figure(&model, found, &name)?, &request.path)?;
-        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+        let draw = || plot::save(&choice_figure(&model, found, &name)?, &request.path);
+        files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &args.report {
         Told {
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
         }
         .save(path, &mut files)?;
     }
-    if args.speech.json {
-        return outputs::print_json(&ChooseAccount {
+    let told = if args.speech.json {
+        outputs::print_json(&ChooseAccount {
             command: "choose pca",
             version: env!("CARGO_PKG_VERSION"),
             data: &account,
@@ -81,12 +81,15 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
             residual_errors: model.errors_of_spectrum(),
             total_variance: model.total_variance(),
             seconds,
-            files: &files,
-        });
+            files: files.written(),
+        })
+    } else {
+        outputs::print(&choice_table(found))
+    };
+    if !args.speech.json && told.is_ok() {
+        account::say_files(files.written(), words);
     }
-    outputs::print(&choice_table(found))?;
-    account::say_files(&files, words);
-    Ok(())
+    files.end(told)
 }
 
 /// Principal components with as many as the rules agree on, by the way of `fit pca -k auto`.

@@ -237,6 +237,7 @@ fn account_of(set: &Dataset) -> DataAccount {
         ignored: Vec::new(),
         constant_columns: Vec::new(),
         views: Vec::new(),
+        readings: None,
         warnings: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use crate::fit::title;
 use crate::input::{Carried, DataAccount, Input};
 use crate::interrupt::Session;
 use crate::kernel;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written};
 use crate::plan::samples_bytes;
 use crate::plot;
 use crate::report::{self, Told};
@@ -66,14 +66,13 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
         });
         Ok((report?, seconds))
     })?;
-    let mut files = Vec::new();
+    let mut files = OutputFiles::default();
     if let Some(path) = &args.edges {
-        write_edges(path, &report.suspects)?;
-        files.push(Written { path: path.clone(), what: "edges" });
+        files.put(path, "edges", || write_edges(path, &report.suspects))?;
     }
     for request in &args.plot {
-        plot::save(&picture(&report, &title("Neighbours", &args.input.data))?, &request.path)?;
-        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+        let draw = || plot::save(&picture(&report, &title("Neighbours", &args.input.data))?, &request.path);
+        files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &args.report {
         Told {
@@ -85,8 +84,8 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
         }
         .save(path, &mut files)?;
     }
-    if args.speech.json {
-        return outputs::print_json(&DoctorAccount {
+    let told = if args.speech.json {
+        outputs::print_json(&DoctorAccount {
             command: "doctor isomap",
             version: env!("CARGO_PKG_VERSION"),
             data: &input.account,
@@ -99,12 +98,15 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
             dimension: &report.dimension,
             sampled_rows: report.sampled_rows,
             seconds,
-            files: &files,
-        });
+            files: files.written(),
+        })
+    } else {
+        outputs::print(&text(&report))
+    };
+    if !args.speech.json && told.is_ok() {
+        account::say_files(files.written(), words);
     }
-    outputs::print(&text(&report))?;
-    account::say_files(&files, words);
-    Ok(())
+    files.end(told)
 }
 
 fn check_outputs(args: &DoctorIsomapArgs) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-const FAILURE: u8 = 1;
+pub(crate) const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 const INPUT: u8 = 3;
 const NOT_CONVERGED: u8 = 4;
@@ -68,6 +68,21 @@ impl Failure {
     /// Whether the reader of standard output has gone away.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.code() == 0
+    }
+
+    /// Whether other outputs of the command can be written all the same.
+    pub(crate) fn concerns_one_output(&self) -> bool {
+        !matches!(self.code(), USAGE | INPUT | INTERRUPTED)
+    }
+
+    /// Several failures as one that names them all.
+    pub(crate) fn all(mut failures: Vec<Self>) -> Option<Self> {
+        if failures.len() < 2 {
+            return failures.pop();
+        }
+        let texts: Vec<String> = failures.iter().map(|each| each.to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('.')).collect();
+        Some(Self::Machine(format!("{}.", texts.join("; "))))
     }
 
     fn code(&self) -> u8 {

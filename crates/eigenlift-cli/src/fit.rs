@@ -10,7 +10,8 @@ use crate::exit::Failure;
 use crate::input::{Carried, DataAccount};
 use crate::interrupt::Session;
 use crate::method::{self, Model, Rows};
-use crate::outputs::{self, Kind, Wanted, Written, label_title};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, label_title};
+use crate::plan::plan_whole;
 use crate::plot::{self, Shown};
 use crate::report::{self, FitStory};
 use crate::rows::TableRows;
@@ -98,9 +99,9 @@ impl Job<'_> {
         let rows = Rows { samples: input.take_samples(self.asked.method.precision())?, weights, target };
         let quiet = self.asked.output.speech.quiet;
         if self.asked.method.plans_first() {
-            let plan = self
-                .session
-                .watched(quiet, |watch| Ok(self.asked.method.plan(&input.account, &rows, watch)))?;
+            let plan = self.session.watched(quiet, |watch| {
+                Ok(plan_whole(self.asked.method, &input.account, &rows, self.asked.machine, watch))
+            })?;
             if let Some(pieces) = method::pieces_instead(self.asked.method, self.asked.input, &plan)? {
                 drop(rows);
                 return self.fit_pieces(pieces);
@@ -128,12 +129,11 @@ impl Job<'_> {
         if let Some(out) = self.scores_output() {
             let names = model.score_names();
             add_labels(&mut input.carried, labels)?;
-            let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
-            written?;
-            seconds.write += took;
-            note_scores(out, &mut files);
+            let write = || outputs::write_scores(out, &input.carried, names, &scores);
+            seconds.write += files.put(out, "scores", write)?;
         }
-        self.tell(&input.account, &*model, seconds, &files)
+        let told = self.tell(&input.account, &*model, seconds, files.written());
+        files.end(told)
     }
 
     /// The table is read a piece at a time, and once more for the scores.
@@ -169,15 +169,18 @@ impl Job<'_> {
         if let Some(out) = self.scores_output() {
             let mut spent = transform::Seconds::default();
             RowSource::rewind(&mut rows)?;
-            self.session.watched(quiet, |watch| {
-                let named = Named { fitted: model.fitted(), names: model.score_names() };
-                transform::project(&named, &mut rows, Some(out), &mut spent, watch)
+            files.put(out, "scores", || {
+                self.session.watched(quiet, |watch| {
+                    let named = Named { fitted: model.fitted(), names: model.score_names() };
+                    transform::project(&named, &mut rows, Some(out), &mut spent, watch)
+                })
             })?;
             seconds.read += spent.read;
             seconds.write += spent.transform + spent.write;
-            note_scores(out, &mut files);
         }
-        self.tell(&rows.account, &*model, seconds, &files)
+        rows.account.readings = Some(rows.readings());
+        let told = self.tell(&rows.account, &*model, seconds, files.written());
+        files.end(told)
     }
 
     fn say_plan(&self, plan: &str) {
@@ -211,33 +214,22 @@ impl Job<'_> {
     }
 
     /// Writes files first and standard output last, so that a reader who leaves early loses no file.
-    fn write_model(&self, story: &FitStory<'_>, seconds: &mut Seconds) -> Result<Vec<Written>, Failure> {
+    fn write_model(&self, story: &FitStory<'_>, seconds: &mut Seconds) -> Result<OutputFiles, Failure> {
         let model = story.model;
-        let mut files = Vec::new();
+        let mut files = OutputFiles::default();
         if let Some(path) = &self.asked.output.model {
-            let (saved, took) = timed(|| saved::save(model.fitted(), path, self.session));
-            saved?;
-            seconds.write += took;
-            files.push(Written { path: path.clone(), what: "model" });
+            seconds.write += files.put(path, "model", || saved::save(model.fitted(), path, self.session))?;
         }
         if let Some(path) = self.asked.loadings {
-            let (written, took) = timed(|| model.write_loadings(path));
-            written?;
-            seconds.write += took;
-            files.push(Written { path: path.to_owned(), what: "loadings" });
+            seconds.write += files.put(path, "loadings", || model.write_loadings(path))?;
         }
         for request in &self.asked.output.plot {
-            let (drawn, took) =
-                timed(|| plot::save(&model.draw(request.kind, &story.shown, &story.title)?, &request.path));
-            drawn?;
-            *seconds.plot.get_or_insert(0.0) += took;
-            files.push(Written { path: request.path.clone(), what: request.kind.name() });
+            let draw = || plot::save(&model.draw(request.kind, &story.shown, &story.title)?, &request.path);
+            *seconds.plot.get_or_insert(0.0) += files.put(&request.path, request.kind.name(), draw)?;
         }
         if let Some(path) = &self.asked.output.report {
-            let (written, took) = timed(|| report::save(&story.report()?, path));
-            written?;
-            *seconds.plot.get_or_insert(0.0) += took;
-            files.push(Written { path: path.clone(), what: "report" });
+            let write = || report::save(&story.report()?, path);
+            *seconds.plot.get_or_insert(0.0) += files.put(path, "report", write)?;
         }
         Ok(files)
     }
@@ -331,12 +323,6 @@ pub(crate) fn warn_of_lost_text(out: Option<&Path>, carried: &[String], words: W
             carried.join(", "),
             if carried.len() == 1 { "is" } else { "are" }
         ));
-    }
-}
-
-fn note_scores(out: &Path, files: &mut Vec<Written>) {
-    if !outputs::is_standard(out) {
-        files.push(Written { path: out.to_owned(), what: "scores" });
     }
 }
 

@@ -40,6 +40,9 @@ pub(crate) struct DataAccount {
     /// Views that stand side by side, for methods of several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) views: Vec<ViewAccount>,
+    /// How often a table that does not fit into memory was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) readings: Option<usize>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -156,6 +159,7 @@ impl Input {
             ignored: Vec::new(),
             constant_columns: constant,
             views: Vec::new(),
+            readings: None,
             warnings: Vec::new(),
         };
         account.note_header(header_has_number);

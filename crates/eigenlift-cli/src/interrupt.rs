@@ -82,8 +82,9 @@ impl Session {
 
 /// Removes what the library has written so far of a model, `.NAME.part…` beside it with our process number.
 fn remove_unfinished_model() {
-    let saving = SAVING.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(path) = saving.map(|path| std::fs::canonicalize(&path).unwrap_or(path)) else { return };
+    // Whoever holds it for long is the one that must end.
+    let Ok(mut saving) = SAVING.try_lock() else { return };
+    let Some(path) = saving.take().map(|path| std::fs::canonicalize(&path).unwrap_or(path)) else { return };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mark = format!(".part{:x}-", std::process::id());
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -94,10 +95,15 @@ fn remove_unfinished_model() {
     }
 }
 
-/// Ends at once without half files.
-fn stop_now() -> ! {
+/// Removes outputs that are not complete.
+pub(crate) fn remove_half_files() {
     eigenlift_io::remove_unfinished();
     remove_unfinished_model();
+}
+
+/// Ends at once without half files.
+fn stop_now() -> ! {
+    remove_half_files();
     let _ = match *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(words) => writeln!(std::io::stderr(), "{words}"),
         None => writeln!(std::io::stderr(), "error: {STOPPED}"),

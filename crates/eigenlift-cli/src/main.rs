@@ -11,6 +11,7 @@ mod doctor;
 mod exit;
 mod explore;
 mod fit;
+mod heap;
 mod input;
 mod inspect;
 mod interrupt;
@@ -45,6 +46,7 @@ use method::{
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    heap::reserve();
     exit::guarded(|| match Cli::try_parse() {
         Ok(cli) => exit::code(Session::start().and_then(|session| run(&cli.command, &session))),
         Err(error) => exit::usage(&error),

@@ -53,6 +53,28 @@ impl PlanWords {
     pub(crate) fn new(plan: &(impl std::fmt::Display + serde::Serialize)) -> Self {
         Self { text: plan.to_string(), json: serde_json::to_value(plan).unwrap_or_default() }
     }
+
+    /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file.
+    pub(crate) fn of_command(mut self, bytes: u64, readings: usize) -> Self {
+        let readings_words = counted(readings, "reading");
+        let line = format!(
+            "in all       {} with rows and scores; {readings_words} of the table\n",
+            crate::words::bytes(u128::from(bytes))
+        );
+        // In front of the reasons.
+        let at = self.text.find("  because ").unwrap_or(self.text.len());
+        self.text.insert_str(at, &line);
+        if let Value::Object(fields) = &mut self.json {
+            fields.insert("bytes_in_all".into(), bytes.into());
+            fields.insert("readings".into(), readings.into());
+        }
+        self
+    }
+
+    /// A number of the plan; 0 when it has none of that name.
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        self.json.get(name).and_then(Value::as_u64).unwrap_or(0)
+    }
 }
 
 /// Settings of a method.

@@ -1,10 +1,16 @@
 //! Outputs are checked before the work starts, and written so that they appear only when complete.
 
+mod files;
+
+pub(crate) use files::{OutputFiles, PassingTable};
+
 use crate::exit::Failure;
 use crate::input::Carried;
 use crate::values::PlotRequest;
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{AtomicFile, Format, Output, TableWriter, WriteOptions, csv_bytes, same_file};
+use eigenlift_io::{
+    AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, same_file,
+};
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
@@ -75,7 +81,8 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
 }
 
-/// Refuses outputs that cannot come about: a wrong extension, a folder, no folder, an input, the same one twice.
+/// Refuses outputs that cannot come about: a wrong extension, a folder, no folder, an input, the same one twice, a place that
+/// cannot be written.
 pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failure> {
     for (i, output) in wanted.iter().enumerate() {
         let name = format!("{} {}", output.flag, output.path.display());
@@ -122,7 +129,26 @@ pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failu
             ));
         }
     }
-    Ok(())
+    wanted.iter().filter(|output| !is_standard(output.path)).try_for_each(check_place)
+}
+
+/// Refuses a place that cannot be written now, so that no work is lost to it.
+fn check_place(output: &Wanted<'_>) -> Result<(), Failure> {
+    let refuse = |found: &str| {
+        Err(Failure::Machine(format!(
+            "{} {} {found}; a model must be a file. Choose another name.",
+            output.flag,
+            output.path.display()
+        )))
+    };
+    if output.kind == Kind::Model && is_special(output.path) {
+        return refuse("is a pipe or a device");
+    }
+    let is_link = fs::symlink_metadata(output.path).is_ok_and(|facts| facts.is_symlink());
+    if output.kind == Kind::Model && is_link && !output.path.exists() {
+        return refuse("is a link to a file that does not exist");
+    }
+    Ok(check_writable(output.path)?)
 }
 
 /// `--json` and a table cannot both go to standard output.

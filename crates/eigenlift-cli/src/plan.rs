@@ -4,10 +4,12 @@ use crate::args::{InputArgs, MachineArgs, Precision, SpeechArgs};
 use crate::exit::Failure;
 use crate::input::DataAccount;
 use crate::interrupt::Session;
-use crate::method::{self, Method, Rows};
+use crate::method::{self, Method, PlanWords, Rows};
 use crate::outputs;
 use crate::rows::TableRows;
-use crate::words::Words;
+use crate::words::{Words, bytes};
+use eigenlift::error::Error;
+use eigenlift::progress::Watch;
 
 /// Reads the table, decides, prints the plan.
 pub(crate) fn run(
@@ -20,7 +22,8 @@ pub(crate) fn run(
     let of_pieces = |mut rows: TableRows| {
         rows.account.say(words);
         method.check(&rows.account, &[])?;
-        session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))
+        let plan = session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))?;
+        Ok::<_, Failure>(of_pieces_in_all(plan, &rows))
     };
     let plan = match method::in_pieces(method, input, machine)? {
         Some(rows) => of_pieces(rows)?,
@@ -32,8 +35,9 @@ pub(crate) fn run(
             method.check(&whole.account, &[])?;
             let target = whole.carried.target.take();
             let rows = Rows { samples: whole.take_samples(method.precision())?, weights, target };
-            let plan =
-                session.watched(speech.quiet, |watch| Ok(method.plan(&whole.account, &rows, watch)))?;
+            let plan = session.watched(speech.quiet, |watch| {
+                Ok(plan_whole(method, &whole.account, &rows, machine, watch))
+            })?;
             match method::pieces_instead(method, input, &plan)? {
                 Some(pieces) => of_pieces(pieces)?,
                 None => plan?,
@@ -41,6 +45,46 @@ pub(crate) fn run(
         }
     };
     if speech.json { outputs::print_json(&plan.json) } else { outputs::print(&plan.text) }
+}
+
+/// What fit would do with rows in memory, and what it takes in all.
+pub(crate) fn plan_whole(
+    method: &dyn Method,
+    data: &DataAccount,
+    rows: &Rows,
+    machine: &MachineArgs,
+    watch: &Watch,
+) -> Result<PlanWords, Failure> {
+    let (held, scores) = (samples_bytes(data, method.precision()), scores_bytes(method, data));
+    check_room(held, scores, machine)?;
+    let plan = method.plan(data, rows, watch)?;
+    // A table is read in double precision, and then turned into what the method works in.
+    let read = data.entries as u64 * if method.precision().is_single() { 12 } else { 8 };
+    let in_all = (held + plan.number("bytes_needed").max(scores)).max(read);
+    Ok(plan.of_command(in_all, 1))
+}
+
+/// The plan for rows in pieces with what it takes in all: the scores are one more reading.
+pub(crate) fn of_pieces_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
+    let readings = rows.readings() + plan.number("expected_passes") as usize + 1;
+    let in_all = plan.number("bytes_needed") + rows.held_bytes();
+    plan.of_command(in_all, readings)
+}
+
+/// Bytes of the scores of all rows and of their errors.
+fn scores_bytes(method: &dyn Method, data: &DataAccount) -> u64 {
+    data.rows as u64 * 8 * (method.most_outputs(data) as u64 + 1)
+}
+
+/// Refuses rows in memory that leave no room for their scores.
+fn check_room(rows: u64, scores: u64, machine: &MachineArgs) -> Result<(), Failure> {
+    let Some(limit) = machine.memory.filter(|limit| *limit < rows + scores) else { return Ok(()) };
+    let told = |n: u64| bytes(u128::from(n));
+    Err(Failure::Library(Error::Memory {
+        found: format!("rows that take {} and scores that take {}", told(rows), told(scores)),
+        required: format!("{} are allowed in all", told(limit)),
+        action: format!("Allow {}, and what the work itself needs", told(rows + scores)),
+    }))
 }
 
 /// Bytes that the samples of a table take.

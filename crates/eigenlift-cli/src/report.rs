@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::input::{DataAccount, list};
 use crate::method::Model;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, Wanted};
 use crate::plot::{Drawn, Shown, continuous};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::counted;
@@ -104,7 +104,7 @@ pub(crate) struct Told<'a> {
 
 impl Told<'_> {
     /// Writes the report.
-    pub(crate) fn save(self, path: &Path, files: &mut Vec<Written>) -> Result<(), Failure> {
+    pub(crate) fn save(self, path: &Path, files: &mut OutputFiles) -> Result<(), Failure> {
         let found = self.texts.iter().flat_map(|text| blocks(text)).collect();
         let mut sections = vec![section("What was found", found), section("Pictures", self.figures)];
         sections.extend(ending(self.data, &command_line()));
@@ -114,9 +114,7 @@ impl Told<'_> {
             warnings: self.data.warnings.iter().cloned().chain(self.warnings).collect(),
             sections,
         };
-        save(&report, path)?;
-        files.push(Written { path: path.to_owned(), what: "report" });
-        Ok(())
+        files.put(path, "report", || save(&report, path)).map(drop)
     }
 }
 

@@ -13,7 +13,7 @@ use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::progress::Watch;
-use eigenlift_io::{Format, Missing, TableError, TableStream, Target, is_sparse};
+use eigenlift_io::{Format, Missing, TableError, TableStream, Target, is_sparse, spool_standard_input};
 use std::path::Path;
 
 /// Share of the memory allowed that samples may take when they are read as a whole.
@@ -137,6 +137,16 @@ impl TableRows {
         self.counted.or(self.supply.n_rows().filter(|_| sure))
     }
 
+    /// About as many bytes as are held besides rows in hand.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.supply.held_bytes()
+    }
+
+    /// How often the table was read so far.
+    pub(crate) fn readings(&self) -> usize {
+        self.supply.readings()
+    }
+
     /// Rows that fit into one piece.
     pub(crate) fn piece_rows(&self) -> usize {
         (PIECE_BYTES / (8 * self.account.columns.max(1))).clamp(16, PIECE_ROWS)
@@ -233,6 +243,10 @@ impl RowSource for TableRows {
         if self.single { "f32" } else { "f64" }
     }
 
+    fn most_rows(&self) -> usize {
+        self.piece_rows()
+    }
+
     fn rewind(&mut self) -> Result<(), Error> {
         self.supply.rewind().map_err(failed)
     }
@@ -262,6 +276,8 @@ pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Optio
     }
     let file = file_of(&args.data);
     let size = match std::fs::metadata(&file) {
+        // Whatever comes that way may be larger than the memory allowed: on disk its size is known, and it can be read again.
+        _ if is_standard(&args.data) && machine.memory.is_some() => spool_standard_input()?,
         Ok(facts) if facts.is_file() && !is_standard(&args.data) => facts.len(),
         _ => return Ok(None),
     };

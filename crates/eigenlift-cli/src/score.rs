@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::fit::warn_of_lost_text;
 use crate::input::DataAccount;
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written};
 use crate::plot;
 use crate::rows::{Piece, TableRows};
 use crate::saved;
@@ -65,6 +65,7 @@ struct Work<'a> {
     tally: Tally,
     shown: Option<Gathered>,
     seconds: Seconds,
+    files: OutputFiles,
 }
 
 /// Loads the model, finds limits, reads the rows, and says how unusual they are.
@@ -88,7 +89,8 @@ pub(crate) fn run(args: &ScoreArgs, session: &Session) -> Result<(), Failure> {
     check_names(&rows, &known, args)?;
     let shown = args.plot.iter().any(|plot| plot.kind != PlotKind::Contributions).then(Gathered::default);
     let tally = Tally::new(model.input_names(), args.limits.statistic, wants);
-    let mut work = Work { args, model: &model, known: &known, tally, shown, seconds };
+    let mut work =
+        Work { args, model: &model, known: &known, tally, shown, seconds, files: OutputFiles::default() };
     session.watched(quiet, |watch| work.turn(&mut rows, watch))?;
     work.tell(rows.account, words)
 }
@@ -159,13 +161,11 @@ impl Work<'_> {
         carried.splice(at..at, self.known.limits.as_ref().map(|_| NOVEL.to_string()));
         let total = rows.rows_if_known();
         let open = |path: Option<&Path>, carried: &[String], names: Vec<String>| {
-            path.map(|path| ScoreWriter::create(path, carried, names, total)).transpose()
+            let writer = path.map(|path| ScoreWriter::create(path, carried, names, total)).transpose()?;
+            Ok::<_, Failure>(writer.map(|writer| PassingTable::new(writer, to_the_end)))
         };
         let mut main = open(out, &carried, self.model.statistics())?;
         let mut other = open(second, &plain, self.model.input_names())?;
-        let gone = |written: &Result<(), Failure>| {
-            to_the_end && written.as_ref().is_err_and(Failure::is_closed_pipe)
-        };
         let mut done = 0;
         loop {
             watch.step("projecting rows", done, total.unwrap_or(0))?;
@@ -181,20 +181,18 @@ impl Work<'_> {
             }
             carried.text.extend(verdicts.map(novel_column));
             if let Some(open) = &mut main {
-                let written = open.append(&carried, &table);
-                if gone(&written) {
-                    main = None;
-                } else {
-                    written?;
-                }
+                open.append(&carried, &table)?;
             }
             self.seconds.write += start.elapsed().as_secs_f64();
             done += values.n_rows();
         }
         rows.account.rows = done;
-        other.map_or(Ok(()), ScoreWriter::commit)?;
-        let committed = main.map_or(Ok(()), ScoreWriter::commit);
-        if gone(&committed) { Ok(()) } else { committed }
+        for (table, path, what) in [(other, second, "contributions"), (main, out, "T² and errors")] {
+            if let (Some(table), Some(path)) = (table, path) {
+                self.files.put(path, what, || table.commit())?;
+            }
+        }
+        Ok(())
     }
 
     fn score(&mut self, rows: &Matrix<f64>, watch: &Watch) -> Result<Scored, Error> {
@@ -234,29 +232,25 @@ impl Work<'_> {
     fn tell(mut self, data: DataAccount, words: Words) -> Result<(), Failure> {
         let args = self.args;
         data.say(words);
-        let mut files = Vec::new();
-        let tables =
-            [(args.output.out.as_ref(), "T² and errors"), (args.contributions.as_ref(), "contributions")];
-        for (path, what) in tables {
-            let path = path.filter(|path| !outputs::is_standard(path));
-            files.extend(path.map(|path| Written { path: path.clone(), what }));
-        }
+        let mut files = self.files;
         for request in &args.plot {
-            let figure = match (request.kind, &self.shown) {
-                (PlotKind::Contributions, _) => self.tally.draw(self.known.limits.is_some(), &data.path)?,
-                (kind, Some(shown)) => shown.draw(kind, self.known, &data.path)?,
-                (_, None) => continue,
+            let draw = || {
+                let figure = match (request.kind, &self.shown) {
+                    (PlotKind::Contributions, _) => {
+                        self.tally.draw(self.known.limits.is_some(), &data.path)?
+                    }
+                    (kind, Some(shown)) => shown.draw(kind, self.known, &data.path)?,
+                    (_, None) => return Ok(()),
+                };
+                plot::save(&figure, &request.path)
             };
-            let (saved, took) = timed(|| plot::save(&figure, &request.path));
-            saved?;
-            self.seconds.write += took;
-            files.push(Written { path: request.path.clone(), what: request.kind.name() });
+            self.seconds.write += files.put(&request.path, request.kind.name(), draw)?;
         }
         let mut warnings = self.known.warnings();
         warnings.extend(self.tally.warning());
         warnings.iter().for_each(|text| words.warn(text));
         if args.output.speech.json {
-            return outputs::print_json(&ScoreAccount {
+            let told = outputs::print_json(&ScoreAccount {
                 command: "score",
                 version: env!("CARGO_PKG_VERSION"),
                 model: &args.model,
@@ -268,13 +262,14 @@ impl Work<'_> {
                 data: &data,
                 seconds: self.seconds,
                 peak_memory_bytes: peak_memory(),
-                files: &files,
+                files: files.written(),
             });
+            return files.end(told);
         }
         self.known.say(words);
         self.tally.say(self.known.limits.is_some(), words);
-        transform::say_end(self.seconds, &files, words);
-        Ok(())
+        transform::say_end(self.seconds, files.written(), words);
+        files.end(Ok(()))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::fit::{title, warn_of_lost_text};
 use crate::input::{Groups, Input};
 use crate::interrupt::Session;
 use crate::labels;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, Wanted};
 use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::too_large;
@@ -32,7 +32,6 @@ use eigenlift::methods::selection::SelectionMethod;
 use eigenlift_io::{Target, is_sparse};
 use found::Found;
 use resume::Kept;
-use std::path::Path;
 
 /// A table to select from.
 struct Table {
@@ -62,15 +61,16 @@ pub(crate) fn run(method: &SelectMethod, session: &Session) -> Result<(), Failur
     if !speech.json {
         found.texts().iter().for_each(|text| words.say(text));
     }
-    let mut files: Vec<Written> =
-        asked.resume().map(|path| Written { path: path.to_owned(), what: "state" }).into_iter().collect();
+    let mut files = OutputFiles::default();
+    asked.resume().iter().for_each(|path| files.note(path, "state"));
     write(&asked, &table, &found, &mut files)?;
     if speech.json {
-        return outputs::print_json(&found.account(&kept, seconds, &files));
+        let told = outputs::print_json(&found.account(&kept, seconds, files.written()));
+        return files.end(told);
     }
     words.say(format_args!("took {seconds:.2} s"));
-    say_files(&files, words);
-    Ok(())
+    say_files(files.written(), words);
+    files.end(Ok(()))
 }
 
 /// Refuses what no table can change.
@@ -175,22 +175,19 @@ fn write(
     asked: &AskedSelection<'_>,
     table: &Table,
     found: &Found<'_>,
-    files: &mut Vec<Written>,
+    files: &mut OutputFiles,
 ) -> Result<(), Failure> {
     let output = &asked.common.output;
-    let mut note = |path: &Path, what| files.push(Written { path: path.to_owned(), what });
     if let Some(path) = asked.scores() {
-        tables::write_scores(path, found)?;
-        note(path, "scores");
+        files.put(path, "scores", || tables::write_scores(path, found))?;
     }
     if let Some(path) = &output.path {
-        tables::write_path(path, found)?;
-        note(path, "path");
+        files.put(path, "path", || tables::write_path(path, found))?;
     }
     let name = title(&format!("Selection ({})", asked.method), &table.input.account.path);
     for request in &output.plot {
-        plot::save(&picture::draw(found, &name)?, &request.path)?;
-        note(&request.path, request.kind.name());
+        let draw = || plot::save(&picture::draw(found, &name)?, &request.path);
+        files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &output.report {
         Told {
@@ -203,10 +200,7 @@ fn write(
         .save(path, files)?;
     }
     if let Some(out) = outputs::table_output(output.out.as_deref(), output.speech.json) {
-        tables::write_reduced(out, table, found.selected())?;
-        if !outputs::is_standard(out) {
-            files.push(Written { path: out.to_owned(), what: "reduced table" });
-        }
+        files.put(out, "reduced table", || tables::write_reduced(out, table, found.selected()))?;
     }
     Ok(())
 }

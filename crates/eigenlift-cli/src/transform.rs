@@ -6,7 +6,9 @@ use crate::fit::{sample_scores, title, warn_of_lost_text};
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::method::{OneView, output_names};
-use crate::outputs::{self, Kind, ScoreWriter, Wanted, Written, label_title, score_names};
+use crate::outputs::{
+    self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, label_title, score_names,
+};
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::saved;
@@ -80,9 +82,9 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
     let model = named.fitted;
     let mut seconds = Seconds { load, ..Seconds::default() };
     let out = outputs::table_output(args.output.out.as_deref(), args.output.speech.json);
-    let mut files = Vec::new();
+    let mut files = OutputFiles::default();
     let account = if is_sparse(&args.input.data) {
-        project_sparse(&named, args, out, &mut seconds, session)?
+        project_sparse(&named, args, (out, &mut files), &mut seconds, session)?
     } else {
         let (rows, opened) = timed(|| TableRows::open(&args.input));
         let mut rows = rows?;
@@ -94,21 +96,21 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
         rows.match_columns(&wanted, model.n_features())?;
         outputs::check_known_names(&rows.carried_names(), &named.names)?;
         warn_of_lost_text(args.output.out.as_deref(), &rows.carried_names(), words);
-        session.watched(args.output.speech.quiet, |watch| {
-            project(&named, &mut rows, out, &mut seconds, watch)
+        let quiet = args.output.speech.quiet;
+        files.put(out.unwrap_or(Path::new("-")), "scores", || {
+            session.watched(quiet, |watch| project(&named, &mut rows, out, &mut seconds, watch))
         })?;
         for request in &args.plot {
-            let figure = session.watched(args.output.speech.quiet, |watch| draw(&named, &mut rows, watch))?;
-            plot::save(&figure, &request.path)?;
-            files.push(Written { path: request.path.clone(), what: request.kind.name() });
+            files.put(&request.path, request.kind.name(), || {
+                let figure = session.watched(quiet, |watch| draw(&named, &mut rows, watch))?;
+                plot::save(&figure, &request.path)
+            })?;
         }
         rows.account
     };
     account.say(words);
-    let tables = args.output.out.iter().filter(|path| !outputs::is_standard(path));
-    files.extend(tables.map(|path| Written { path: path.clone(), what: "scores" }));
     if args.output.speech.json {
-        return outputs::print_json(&TransformAccount {
+        let told = outputs::print_json(&TransformAccount {
             command: "transform",
             version: env!("CARGO_PKG_VERSION"),
             model: &args.model,
@@ -125,11 +127,12 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
             warnings: &account.warnings,
             seconds,
             peak_memory_bytes: peak_memory(),
-            files: &files,
+            files: files.written(),
         });
+        return files.end(told);
     }
-    say_end(seconds, &files, words);
-    Ok(())
+    say_end(seconds, files.written(), words);
+    files.end(Ok(()))
 }
 
 /// Rows for a picture are read a second time.
@@ -160,7 +163,7 @@ fn draw(named: &Named<'_>, rows: &mut TableRows, watch: &Watch) -> Result<Figure
 fn project_sparse(
     named: &Named<'_>,
     args: &TransformArgs,
-    out: Option<&Path>,
+    (out, files): (Option<&Path>, &mut OutputFiles),
     seconds: &mut Seconds,
     session: &Session,
 ) -> Result<DataAccount, Failure> {
@@ -181,9 +184,8 @@ fn project_sparse(
     }
     if let Some(out) = out {
         let names = named.names.clone();
-        let (written, took) = timed(|| outputs::write_scores(out, &input.carried, names, &scores));
-        written?;
-        seconds.write += took;
+        let write = || outputs::write_scores(out, &input.carried, names, &scores);
+        seconds.write += files.put(out, "scores", write)?;
     }
     Ok(input.account)
 }
@@ -233,7 +235,7 @@ pub(crate) struct Sheet<'a> {
     pub(crate) names: Vec<String>,
     /// Name of the column of text.
     pub(crate) text: Option<&'a str>,
-    /// Go on when the reader of standard output has gone away, because all rows are wanted for something else.
+    /// Go on when it cannot be written, because all rows are wanted for something else.
     pub(crate) to_the_end: bool,
 }
 
@@ -270,11 +272,11 @@ pub(crate) fn each_piece(
     carried.splice(at..at, sheet.text.map(String::from));
     let total = rows.rows_if_known();
     let mut writer = match sheet.out {
-        Some(path) => Some(ScoreWriter::create(path, &carried, sheet.names, total)?),
+        Some(path) => {
+            let writer = ScoreWriter::create(path, &carried, sheet.names, total)?;
+            Some(PassingTable::new(writer, sheet.to_the_end))
+        }
         None => None,
-    };
-    let gone = |written: &Result<(), Failure>| {
-        sheet.to_the_end && written.as_ref().is_err_and(Failure::is_closed_pipe)
     };
     let mut done = 0;
     loop {
@@ -291,18 +293,14 @@ pub(crate) fn each_piece(
         if let Some(open) = &mut writer {
             let (written, took) = timed(|| open.append(&piece.carried, &scores));
             seconds.write += took;
-            if gone(&written) {
-                writer = None;
-            } else {
-                written?;
-            }
+            written?;
         }
         done += scores.n_rows();
     }
     rows.account.rows = done;
-    let (committed, took) = timed(|| writer.map_or(Ok(()), ScoreWriter::commit));
+    let (committed, took) = timed(|| writer.map_or(Ok(()), PassingTable::commit));
     seconds.write += took;
-    if gone(&committed) { Ok(()) } else { committed }
+    committed
 }
 
 /// Rows in messages are counted from the start of the piece; this says where it starts.

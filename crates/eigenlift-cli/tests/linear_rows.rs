@@ -360,5 +360,11 @@ fn a_plan_says_the_route_and_the_bytes() {
     // What was planned is what is done.
     let fitted =
         folder.say("fit pca digits.csv --target digit -k 10 --memory 1GiB --json --quiet").ok().json();
-    assert_eq!(plan("pca digits.csv --target digit -k 10 --memory 1GiB"), fitted["plan"]);
+    let mut planned = plan("pca digits.csv --target digit -k 10 --memory 1GiB");
+    // What the whole command takes is known to the command alone: the rows and the work beside them, one reading.
+    let needed = planned["bytes_needed"].as_u64().unwrap();
+    let fields = planned.as_object_mut().unwrap();
+    assert_eq!(fields.remove("bytes_in_all"), Some((8 * 1797 * 64 + needed).into()));
+    assert_eq!(fields.remove("readings"), Some(1.into()));
+    assert_eq!(planned, fitted["plan"]);
 }

@@ -5,13 +5,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Result, TableError};
 
 /// Temporary files that are not yet complete, for [`remove_unfinished`].
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// How often the list is asked for before the files are left where they are.
+const TRIES: usize = 200;
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -21,12 +24,35 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 ///
 /// The files that were there before stay as they are, and an [`AtomicFile::commit`] after this fails.
 pub fn remove_unfinished() {
-    let mut unfinished = unfinished();
+    // Why not wait for ever: the thread that is ending may hold the list itself, when memory ran out while it grew.
+    let found = (0..TRIES).find_map(|_| match UNFINISHED.try_lock() {
+        Ok(free) => Some(free),
+        Err(TryLockError::Poisoned(free)) => Some(free.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(5));
+            None
+        }
+    });
+    let Some(mut unfinished) = found else { return };
     for path in unfinished.iter() {
         // Nothing better can be done about a file that will not go.
         let _ = fs::remove_file(path);
     }
     unfinished.clear();
+}
+
+/// Refuses a path where no output can appear: creates a temporary file there and removes it.
+///
+/// A pipe or a device is not tried: to open a pipe waits for its reader.
+///
+/// # Errors
+///
+/// [`TableError::Unwritable`] as for [`AtomicFile::create`].
+pub fn check_writable(path: &Path) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        return Ok(());
+    }
+    AtomicFile::create(path).map(drop)
 }
 
 /// An output file that appears under its name only when it is complete.

@@ -19,6 +19,11 @@ pub(crate) trait Feed: Send {
 
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
+
+    /// About as many bytes as are held besides the rows in hand.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// What has to be read before the columns of a table are known.

@@ -47,13 +47,14 @@ mod writer;
 mod write;
 mod identity;
 
-pub use atomic::{AtomicFile, remove_unfinished};
+pub use atomic::{AtomicFile, check_writable, remove_unfinished};
 pub use error::{ErrorKind, Report, Result, TableError};
 pub use format::Format;
 pub use identity::same_file;
 pub use output::Output;
 pub use read::{ReadOptions, read_table, read_table_from};
 pub use selection::named_places;
+pub use source::spool_standard_input;
 pub use sparse::{SparseTable, is_sparse, read_sparse};
 pub use stream::TableStream;
 pub use table::{Missing, Table, Target, TextColumn};

@@ -1,12 +1,13 @@
 //! An input file or standard input, opened and looked at.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Bytes, Section};
 use crate::error::{Report, Result, TableError};
+use crate::format::Format;
 
 /// How much of an input is looked at to recognise its format and its delimiter.
 ///
@@ -22,6 +23,33 @@ pub(crate) struct Source {
     body: Body,
 }
 
+/// Standard input, once it lies in a temporary file.
+static SPOOLED: OnceLock<Arc<File>> = OnceLock::new();
+
+/// Copies standard input into a nameless temporary file, from which the path `-` is then read, as often as need be; gives its
+/// bytes. What cannot be a table, because it begins with bytes that are neither text nor of a known format, is not copied
+/// beyond that.
+///
+/// # Errors
+///
+/// [`TableError::Unreadable`] when it cannot be read, or the temporary folder is full.
+pub fn spool_standard_input() -> Result<u64> {
+    let fail = |error| TableError::unreadable("standard input, copied into a temporary file", error);
+    if let Some(file) = SPOOLED.get() {
+        return Ok(file.metadata().map_err(fail)?.len());
+    }
+    let (mut input, mut file) = (io::stdin().lock(), tempfile::tempfile().map_err(fail)?);
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(fail)?;
+    file.write_all(&head).map_err(fail)?;
+    if Format::from_magic(&head).is_some() || !head.contains(&0) {
+        io::copy(&mut input, &mut file).map_err(fail)?;
+    }
+    let n_bytes = file.metadata().map_err(fail)?.len();
+    let _ = SPOOLED.set(Arc::new(file));
+    Ok(n_bytes)
+}
+
 enum Body {
     /// A file that can be sought in.
     File { file: Arc<File>, n_bytes: u64 },
@@ -34,7 +62,11 @@ impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() };
         let fail = |error| TableError::unreadable(&name, error);
-        let body = if is_standard(path) {
+        let body = if let Some(file) = SPOOLED.get().filter(|_| is_standard(path)) {
+            let mut start = file.as_ref();
+            start.rewind().map_err(fail)?;
+            Body::File { n_bytes: file.metadata().map_err(fail)?.len(), file: Arc::clone(file) }
+        } else if is_standard(path) {
             Body::Stream(Box::new(io::stdin()))
         } else {
             let file = File::open(path).map_err(fail)?;
@@ -98,10 +130,16 @@ impl Source {
     /// Takes more from a pipe into the head, until it has some complete lines or the input ends.
     pub(crate) fn lengthen_head(&mut self) -> Result<()> {
         const LINES: usize = 4;
+        // No table has lines this long, and a device such as /dev/zero has no end.
+        const LONGEST: usize = 1 << 26;
         let Body::Stream(stream) = &mut self.body else { return Ok(()) };
         let line_ends = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count();
         let mut n_ends = line_ends(&self.head);
-        while n_ends < LINES {
+        // What is not text is refused by its first line.
+        if self.head.contains(&0) {
+            return Ok(());
+        }
+        while n_ends < LINES && self.head.len() < LONGEST {
             let before = self.head.len();
             let read = stream.take(HEAD_BYTES).read_to_end(&mut self.head);
             read.map_err(|error| TableError::unreadable(&self.name, error))?;

@@ -56,6 +56,7 @@ pub struct TableStream {
     n_rows: Option<usize>,
     watched: Option<Watched>,
     progress: Progress,
+    readings: usize,
 }
 
 /// What is known of a table once it is open.
@@ -76,6 +77,8 @@ struct Progress {
     imputed_cells: usize,
     /// Rows left out since the last chunk.
     dropped_since: usize,
+    /// Whether any row was asked for.
+    begun: bool,
 }
 
 impl TableStream {
@@ -108,8 +111,8 @@ impl TableStream {
             number_in_header: opened.number_in_header,
         };
         let (name, missing, means) = (opened.name, options.missing, found.means);
-        let progress = Progress::default();
-        Ok(Self { name, feed, draft, layout, missing, means, facts, n_rows, watched, progress })
+        let (progress, readings) = (Progress::default(), usize::from(found.read_all));
+        Ok(Self { name, feed, draft, layout, missing, means, facts, n_rows, watched, progress, readings })
     }
 
     /// Names of the columns of numbers, in the order of the chunks' columns.
@@ -166,6 +169,18 @@ impl TableStream {
         self.feed.can_rewind()
     }
 
+    /// How often the file was read so far from its first row on, [`open`](Self::open) included.
+    #[must_use]
+    pub fn readings(&self) -> usize {
+        self.readings
+    }
+
+    /// About as many bytes as the stream holds besides the rows of a chunk: pages of a Parquet file.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.feed.held_bytes()
+    }
+
     /// The next rows of the file, at most `most_rows` and at least one, as a table of their own; `None` at the end.
     ///
     /// Rows that are dropped make a chunk shorter, and [`Table::dropped_rows`] counts those since the chunk before.
@@ -180,6 +195,7 @@ impl TableStream {
         }
         // Whatever goes wrong from here, nothing comes after it.
         self.progress.ended = true;
+        self.readings += usize::from(!std::mem::replace(&mut self.progress.begun, true));
         let chunk = self
             .read_chunk(most_rows.max(1))
             .map_err(|error| explain(&self.name, self.watched.as_ref(), error))?;

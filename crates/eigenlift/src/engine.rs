@@ -1,6 +1,7 @@
 //! Where k(X, Y)·B runs. A new device implements [`Engine`]; nothing else changes.
 
 mod cpu;
+mod memory;
 
 pub use cpu::Cpu;
 

@@ -54,6 +54,26 @@ impl<T: Real> Matrix<T> {
         Self { data: vec![T::ZERO; n_rows * n_cols], n_rows, n_cols }
     }
 
+    /// All zeros, or an error where the system refuses that much memory: for matrices whose size grows with the data.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn try_zeros(n_rows: usize, n_cols: usize) -> Result<Self> {
+        let mut data = Vec::new();
+        let refused = || {
+            let bytes = n_rows as u128 * n_cols as u128 * size_of::<T>() as u128;
+            Error::memory(
+                format!("a {n_rows} × {n_cols} matrix of {bytes} bytes"),
+                "the system refuses that much memory",
+                "Set a memory limit, so that the work is planned within it, or give fewer rows",
+            )
+        };
+        let count = n_rows.checked_mul(n_cols).ok_or_else(refused)?;
+        data.try_reserve_exact(count).map_err(|_| refused())?;
+        data.resize(count, T::ZERO);
+        Ok(Self { data, n_rows, n_cols })
+    }
+
     /// From row-major numbers.
     ///
     /// # Errors
@@ -324,6 +344,15 @@ mod tests {
         }
         assert_eq!(m.row(4), [40.0, 2.0, 2.0, 43.0]);
         assert_eq!(m.row(1), [10.0, 0.0, 0.0, 13.0]);
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        assert_eq!(Matrix::<f64>::try_zeros(3, 2).unwrap(), Matrix::zeros(3, 2));
+        for (n_rows, n_cols) in [(usize::MAX, 2), (1 << 40, 1 << 20)] {
+            let error = Matrix::<f64>::try_zeros(n_rows, n_cols).unwrap_err();
+            assert!(matches!(error, Error::Memory { .. }), "{error}");
+        }
     }
 
     #[test]

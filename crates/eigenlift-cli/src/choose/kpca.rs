@@ -9,7 +9,7 @@ use crate::fit::title;
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::labels;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written};
 use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::too_large;
@@ -87,8 +87,8 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
         let (title, texts) = (title("Bandwidth and components", &args.input.data), text.clone());
         Told { title, data: &account, warnings: warnings.clone(), texts, figures }.save(path, &mut files)?;
     }
-    if args.speech.json {
-        return outputs::print_json(&ChooseAccount {
+    let told = if args.speech.json {
+        outputs::print_json(&ChooseAccount {
             command: "choose kpca",
             version: env!("CARGO_PKG_VERSION"),
             data: &account,
@@ -99,12 +99,15 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
             studies: &studies,
             warnings: account.warnings.iter().cloned().chain(warnings).collect(),
             seconds,
-            files: &files,
-        });
+            files: files.written(),
+        })
+    } else {
+        outputs::print(&text.join("\n\n"))
+    };
+    if !args.speech.json && told.is_ok() {
+        account::say_files(files.written(), words);
     }
-    outputs::print(&text.join("\n\n"))?;
-    account::say_files(&files, words);
-    Ok(())
+    files.end(told)
 }
 
 /// Pictures of what was found, for a report.
@@ -202,23 +205,22 @@ fn labels(args: &ChooseKpcaArgs, target: Option<&Target>) -> Option<Labels> {
     labels::of(target, LabelChoice::Auto).ok()
 }
 
-fn write(args: &ChooseKpcaArgs, choice: &KernelChoice, studies: &Studies) -> Result<Vec<Written>, Failure> {
-    let mut files = Vec::new();
+fn write(args: &ChooseKpcaArgs, choice: &KernelChoice, studies: &Studies) -> Result<OutputFiles, Failure> {
+    let mut files = OutputFiles::default();
     if let Some(path) = &args.out {
-        curve::write(path, choice)?;
-        files.push(Written { path: path.clone(), what: "errors" });
+        files.put(path, "errors", || curve::write(path, choice))?;
     }
     for request in &args.plot {
         let data = &args.input.data;
-        let figure = match (request.kind, &studies.sensitivity) {
+        let figure = || match (request.kind, &studies.sensitivity) {
             (PlotKind::Sensitivity, Some(report)) => {
-                sensitivity_figure(report, &format!("{} to the bandwidth", title("Sensitivity", data)))?
+                sensitivity_figure(report, &format!("{} to the bandwidth", title("Sensitivity", data)))
             }
-            (PlotKind::Sensitivity, None) => continue,
-            _ => curve::figure(choice, &title("Bandwidth and components", data))?,
+            _ => curve::figure(choice, &title("Bandwidth and components", data)),
         };
-        plot::save(&figure, &request.path)?;
-        files.push(Written { path: request.path.clone(), what: request.kind.name() });
+        if request.kind != PlotKind::Sensitivity || studies.sensitivity.is_some() {
+            files.put(&request.path, request.kind.name(), || plot::save(&figure()?, &request.path))?;
+        }
     }
     Ok(files)
 }

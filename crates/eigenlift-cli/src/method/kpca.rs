@@ -234,7 +234,7 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = settings(self.args, &rows.account, 0)?.watch(watch.clone());
+        let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
         Ok(PlanWords::new(&settings.plan_source(rows)?))
     }
 
@@ -247,7 +247,7 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = settings(self.args, &rows.account, 0)?.watch(watch.clone());
+        let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
         let model = settings.fit_source(rows)?;
         Ok(match &self.earlier {
             None => Box::new(model),

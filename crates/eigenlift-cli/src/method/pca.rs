@@ -165,7 +165,7 @@ impl Method for PcaSettings<'_> {
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = self.settings(&rows.account, 0, watch);
+        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
         Ok(PlanWords::new(&settings.plan_source(rows)?))
     }
 
@@ -175,7 +175,7 @@ impl Method for PcaSettings<'_> {
     }
 
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = self.settings(&rows.account, 0, watch);
+        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
         Ok(Box::new(Told::of(settings.fit_source(rows)?)))
     }
 }

@@ -35,6 +35,22 @@ impl Supply {
         }
     }
 
+    /// About as many bytes as are held besides rows in hand.
+    pub(super) fn held_bytes(&self) -> u64 {
+        match self {
+            Self::Stream(stream) => stream.held_bytes(),
+            Self::Sparse { table, .. } => 12 * table.values.len() as u64,
+        }
+    }
+
+    /// How often the table was read so far.
+    pub(super) fn readings(&self) -> usize {
+        match self {
+            Self::Stream(stream) => stream.readings(),
+            Self::Sparse { .. } => 0,
+        }
+    }
+
     /// Rows left out and cells filled in so far.
     pub(super) fn treated(&self) -> (usize, usize) {
         match self {

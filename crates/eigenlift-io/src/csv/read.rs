@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufReader, Read};
 
 use super::dialect::{decimal_mark, detect};
-use super::records::{Delimiter, Record, Records};
+use super::records::{Delimiter, Record, Records, binary};
 use crate::bytes::{Bytes, buffered, complete_lines};
 use crate::cell::{Content, DecimalMark, classify};
 use crate::draft::{Draft, Spot};
@@ -227,7 +227,12 @@ fn refuse_other_than_utf8(source: &Source) -> Result<()> {
     } else if head.len() > 8 && 3 * n_nul > head.len() && on_one_side {
         ("it is encoded in UTF-16 without a mark", "Save it again as UTF-8")
     } else {
-        return Ok(());
+        let before = head.iter().position(|&byte| byte == 0).and_then(|at| head.get(..at));
+        let Some(before) = before else { return Ok(()) };
+        // A CR LF ends one line.
+        let ends = before.iter().zip(before.iter().skip(1).chain([&0]));
+        let lines = ends.filter(|&(&byte, &next)| byte == b'\n' || (byte == b'\r' && next != b'\n')).count();
+        return Err(binary(&source.name, lines as u64 + 1));
     };
     Err(TableError::Encoding(Report::new(
         &source.name,

@@ -104,6 +104,8 @@ struct Scanner {
 
 /// A quoted cell longer than this is a quote that was never closed.
 const LONGEST_QUOTED: usize = 1 << 24;
+/// A line longer than this is none: some ten million numbers.
+const LONGEST_LINE: usize = 1 << 28;
 
 impl<R: BufRead> Records<R> {
     pub(crate) fn new(input: R, file: &str, delimiter: Delimiter) -> Self {
@@ -141,6 +143,9 @@ impl<R: BufRead> Records<R> {
             self.input.consume(used);
             if ended {
                 return Ok(true);
+            }
+            if record.bytes.len().max(record.ends.len()) > LONGEST_LINE {
+                return Err(self.scanner.endless());
             }
         }
     }
@@ -269,13 +274,27 @@ impl Scanner {
     }
 
     fn binary(&self) -> TableError {
-        TableError::Encoding(Report::new(
+        binary(&self.file, self.line)
+    }
+
+    fn endless(&self) -> TableError {
+        TableError::Layout(Report::new(
             &self.file,
-            format!("line {} has a NUL byte, so this is not text", self.line),
-            "a text table must be encoded in UTF-8",
-            "Save it as CSV, TSV, NPY, NPZ or Parquet",
+            format!("line {} does not end within {LONGEST_LINE} bytes", self.line),
+            "a text table must have a line for each row",
+            "Check that it is a table, and that its lines end with LF, CR LF or CR",
         ))
     }
+}
+
+/// Refuses what has a NUL byte.
+pub(super) fn binary(file: &str, line: u64) -> TableError {
+    TableError::Encoding(Report::new(
+        file,
+        format!("line {line} has a NUL byte, so this is not text"),
+        "a text table must be encoded in UTF-8",
+        "Save it as CSV, TSV, NPY, NPZ or Parquet",
+    ))
 }
 
 #[cfg(test)]

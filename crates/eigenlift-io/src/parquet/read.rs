@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Type as PhysicalType};
+use parquet::column::page::Page;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -64,9 +65,35 @@ fn open_file(file: &Arc<File>, name: &str, options: &ReadOptions) -> Result<Open
         }
     }
     let name = name.to_owned();
-    let groups = Groups { name: name.clone(), reader, unsigned, next_group: 0, columns: Vec::new(), left: 0 };
+    let held_bytes = held_by_columns(&reader, &draft, unsigned.len());
+    let (columns, next_group, left) = (Vec::new(), 0, 0);
+    let groups = Groups { name: name.clone(), reader, unsigned, held_bytes, next_group, columns, left };
     let (feed, survey, file) = (Box::new(groups), Survey::UntilKnown, Some(Arc::clone(file)));
     Ok(Opened { name, feed, draft, survey, file, single_precision, number_in_header: false })
+}
+
+/// Bytes that the pages of all columns take while rows are read: for each column a dictionary and a page, as large as those of
+/// the first column of numbers or text.
+fn held_by_columns(reader: &SerializedFileReader<File>, draft: &Draft, n_columns: usize) -> u64 {
+    let mut wanted = (0..n_columns).filter(|&position| draft.wants(position));
+    let Some(first) = wanted.next() else { return 0 };
+    let group = reader.get_row_group(0);
+    let Ok(group) = group else { return 0 };
+    // What is wrong with the file is told when its rows are read.
+    let Ok(mut pages) = group.get_column_page_reader(first) else { return 0 };
+    let packed = group.metadata().column(first).compression() != Compression::UNCOMPRESSED;
+    let mut bytes = 0;
+    while let Ok(Some(page)) = pages.get_next_page() {
+        let size = page.buffer().len() as u64;
+        if matches!(page, Page::DictionaryPage { .. }) {
+            // As it is read, and decoded.
+            bytes += size + size / 4;
+        } else {
+            bytes += if packed { 2 * size } else { size };
+            break;
+        }
+    }
+    bytes * (1 + wanted.count() as u64)
 }
 
 /// A file, row group after row group.
@@ -75,6 +102,7 @@ struct Groups {
     reader: SerializedFileReader<File>,
     /// For each column of the file, whether its whole numbers have no sign.
     unsigned: Vec<bool>,
+    held_bytes: u64,
     next_group: usize,
     /// The columns of the row group that is being read, with their positions.
     columns: Vec<(usize, ColumnReader)>,
@@ -112,6 +140,10 @@ impl Feed for Groups {
         (self.next_group, self.left) = (0, 0);
         self.columns.clear();
         Ok(())
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.held_bytes
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Found {
     /// The rows of the table, where all were read.
     pub(super) n_rows: Option<usize>,
     pub(super) means: Option<Means>,
+    /// Whether all rows were read, from a file that is read again.
+    pub(super) read_all: bool,
     /// Whether there are rows that were not looked at though they might contradict.
     pub(super) early: bool,
 }
@@ -45,7 +47,7 @@ pub(super) fn run(feed: &mut dyn Feed, draft: &mut Draft, survey: Survey, missin
             read_all(feed, draft, means.as_mut())?;
             let n_rows = check_all(draft, missing)?;
             feed.rewind()?;
-            Ok(Found { n_rows, means, early: false })
+            Ok(Found { n_rows, means, read_all: true, early: false })
         }
     }
 }

@@ -19,6 +19,11 @@ pub trait RowSource: Send {
     /// When the rows cannot be read.
     fn n_rows(&mut self) -> Result<usize>;
 
+    /// Most rows that [`next_rows`](Self::next_rows) gives at a time, however many are asked for.
+    fn most_rows(&self) -> usize {
+        usize::MAX
+    }
+
     /// Back to the first row.
     ///
     /// # Errors

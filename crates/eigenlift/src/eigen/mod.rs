@@ -19,6 +19,7 @@ pub(crate) use davidson::basis_columns;
 pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
+pub(crate) use smallest::smallest_bytes;
 pub use smallest::{Smallest, SmallestOptions, SmallestRoute, smallest};
 pub(crate) use spectrum::column_signs;
 pub(crate) use spectrum::{Convergence, descending};

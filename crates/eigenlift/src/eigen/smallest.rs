@@ -82,6 +82,11 @@ pub struct Smallest {
     pub factor_bytes: Option<u64>,
 }
 
+/// Bytes that the search for the `k` smallest eigenpairs of n rows takes beside the matrix and the factor.
+pub(crate) fn smallest_bytes(n: usize, k: usize) -> u64 {
+    search::bytes(n, k)
+}
+
 /// The matrix, what is asked of it, and the measure of its rounding errors.
 struct Problem<'a> {
     matrix: &'a SparseSymmetric,

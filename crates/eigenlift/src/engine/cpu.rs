@@ -61,14 +61,7 @@ impl Engine for Cpu {
     }
 
     fn memory_available(&self) -> Option<u64> {
-        let read = |path: &str| std::fs::read_to_string(path).ok();
-        let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
-        let table = read("/proc/meminfo")?;
-        let line = table.lines().find(|line| line.starts_with("MemAvailable:"))?;
-        let machine = line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024;
-        let group = number("/sys/fs/cgroup/memory.max")
-            .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-        Some(group.map_or(machine, |group| group.min(machine)))
+        super::memory::available()
     }
 
     fn run(&self, work: &mut (dyn FnMut() + Send)) {

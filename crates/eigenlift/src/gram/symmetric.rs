@@ -255,7 +255,7 @@ impl<T: Real> LinearOperator for SymmetricGram<T> {
 
     fn to_dense(&self, watch: &Watch) -> Result<Matrix<f64>> {
         let n = self.n_rows();
-        let mut dense = Matrix::zeros(n, n);
+        let mut dense = Matrix::try_zeros(n, n)?;
         let bands: Vec<Mutex<MatMut<'_, f64>>> =
             dense.view_mut().row_chunks(BLOCK_ROWS).into_iter().map(Mutex::new).collect();
         self.sweep("Gram matrix", watch, |i, j, tile, _| {

@@ -138,7 +138,7 @@ pub fn pivoted_cholesky_until(
         accepted.iter().for_each(|i| left[*i] = 0.0);
         pivots.extend(accepted);
     }
-    let factor = factor.view().first_columns(pivots.len()).to_matrix();
+    let factor = factor.into_first_columns(pivots.len());
     Ok(LowRankFactor { factor, residual_trace: left.iter().sum(), pivots })
 }
 

@@ -2,7 +2,7 @@
 
 mod features;
 
-pub(crate) use features::CHUNK_ROWS;
+pub(crate) use features::{CHUNK_ROWS, FALLBACK_LANDMARKS};
 
 use crate::eigen::{Indefinite, basis_columns};
 use crate::engine::Engine;
@@ -25,6 +25,9 @@ const MOST_PASSED_ROWS: usize = 50_000;
 const DRAFT_TOLERANCE: f64 = 1e-7;
 /// Largest sketch that a solver starts from.
 const WIDEST_SKETCH: usize = 800;
+/// Passes that block Davidson takes for few pairs, and pairs for which it takes one more.
+const DAVIDSON_PASSES: usize = 4;
+const PAIRS_PER_PASS: usize = 6;
 /// Share of the memory that can be had which a fit allows itself.
 const SHARE_OF_AVAILABLE: f64 = 0.8;
 /// Assumed when the engine does not know how much memory there is.
@@ -104,7 +107,7 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     match dual(request, engine) {
         Err(Error::Memory { found, required, action }) if exact_only => {
             let (allowed, _) = allowance(request.memory_limit, engine);
-            let landmarks = features::landmarks_that_fit(request, allowed);
+            let landmarks = features::landmarks_that_fit(request, FALLBACK_LANDMARKS, allowed);
             let action = if landmarks == 0 {
                 action
             } else {
@@ -118,15 +121,16 @@ pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
                 && request.storage.is_none()
                 && request.repair == Indefinite::Clip =>
         {
-            features::fallback(request, engine, format!("the exact fit does not fit: {found}; {required}"))
+            let why = format!("the exact fit does not fit: {found}; {required}");
+            features::fallback(request, FALLBACK_LANDMARKS, engine, why)
         }
         other => other,
     }
 }
 
-/// A plan for features that serve other methods than kernel PCA.
-pub(crate) fn plan_factor(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
-    features::factor(request, engine)
+/// A plan for features that serve other methods than kernel PCA; where nothing was asked for, of at most so many.
+pub(crate) fn plan_factor(request: &Request<'_>, most: usize, engine: &dyn Engine) -> Result<Plan> {
+    features::factor(request, most, engine)
 }
 
 /// Samples that are not in memory: by landmarks, or not at all.
@@ -143,7 +147,7 @@ fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Re
             ),
             format!(
                 "Allow more memory, or accept low rank: {} landmarks fit",
-                features::landmarks_that_fit(request, allowed)
+                features::landmarks_that_fit(request, FALLBACK_LANDMARKS, allowed)
             ),
         ));
     }
@@ -162,7 +166,7 @@ fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Re
     } else {
         "the samples do not fit into memory at once: they are read a piece at a time and approximated by landmarks".into()
     };
-    features::fallback(request, engine, why)
+    features::fallback(request, FALLBACK_LANDMARKS, engine, why)
 }
 
 /// How many features to write out, when that is the cheapest exact way.
@@ -261,7 +265,7 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         solver,
         repair: request.repair,
         sketch_rank,
-        expected_passes: if solver == Solver::Dense { 2 } else { 6 },
+        expected_passes: if solver == Solver::Dense { 2 } else { DAVIDSON_PASSES + k / PAIRS_PER_PASS },
         tolerance: request.tolerance,
         seed: request.seed,
         engine: engine.name(),

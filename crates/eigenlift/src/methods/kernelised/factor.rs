@@ -11,7 +11,7 @@ use crate::matrix::Matrix;
 use crate::methods::KernelPca;
 use crate::methods::approximate::choose_features;
 use crate::methods::primal::{Features, counted_from};
-use crate::methods::schedule::plan_factor;
+use crate::methods::schedule::{FALLBACK_LANDMARKS, plan_factor};
 use crate::model::{Plan, Projection};
 use crate::progress::Watch;
 use std::sync::Arc;
@@ -93,8 +93,7 @@ impl Factoring {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
     pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
         let engine = self.running_engine()?;
-        let (_, plan) = self.prepare(x, &*engine)?;
-        Ok(FactorPlan::of(&plan))
+        Ok(FactorPlan::of(&self.plan_within(x, &self.similarity_of(x)?, FALLBACK_LANDMARKS, &*engine)?))
     }
 
     pub(crate) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
@@ -109,25 +108,71 @@ impl Factoring {
         self.settings.seed
     }
 
-    fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
-        let similarity = self.settings.similarity_of(x)?;
+    /// The kernel, ready for these samples.
+    ///
+    /// # Errors
+    /// Entries that are not finite or that the kernel cannot take.
+    pub(crate) fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
+        self.settings.similarity_of(x)
+    }
+
+    /// As [`Factoring::plan`], with at most so many landmarks where their number was not asked for.
+    ///
+    /// # Errors
+    /// Settings out of range, not enough memory.
+    pub(crate) fn plan_within(
+        &self,
+        x: &AnySamples,
+        similarity: &Similarity,
+        most: usize,
+        engine: &dyn Engine,
+    ) -> Result<Plan> {
         let shape = (x.n_rows(), x.n_cols());
-        let plan = plan_factor(&self.settings.request(&similarity, shape, x.precision(), true), engine)?;
-        Ok((similarity, plan))
+        plan_factor(&self.settings.request(similarity, shape, x.precision(), true), most, engine)
     }
 
     /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
     ///
     /// # Errors
     /// As [`Factoring::plan`], and cancellation.
+    #[cfg(test)]
     pub(crate) fn of(&self, x: &AnySamples) -> Result<Factor> {
+        self.within(x, self.similarity_of(x)?, FALLBACK_LANDMARKS)
+    }
+
+    /// Chooses the features, at most so many landmarks where their number was not asked for.
+    ///
+    /// # Errors
+    /// As [`Factoring::plan`], and cancellation.
+    pub(crate) fn within(&self, x: &AnySamples, similarity: Similarity, most: usize) -> Result<Factor> {
         let engine = self.running_engine()?;
-        let (similarity, plan) = self.prepare(x, &*engine)?;
+        let plan = self.plan_within(x, &similarity, most, &*engine)?;
         let (features, sampled) = choose_features(&self.settings, x, &similarity, &plan, &*engine)?;
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
         Ok(Factor { features, sampled, plan: told, engine })
     }
+}
+
+/// What `plan` gives for the usual number of landmarks or, where that does not fit into memory, for the most that do; and
+/// that number.
+///
+/// # Errors
+/// Those of `plan` with the usual number.
+pub(crate) fn shrunk<T>(plan: impl Fn(usize) -> Result<T>) -> Result<(T, usize)> {
+    let refused = match plan(FALLBACK_LANDMARKS) {
+        Err(error @ Error::Memory { .. }) => error,
+        other => return other.map(|planned| (planned, FALLBACK_LANDMARKS)),
+    };
+    let (mut low, mut high, mut found) = (0, FALLBACK_LANDMARKS, None);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match plan(middle) {
+            Ok(planned) => (low, found) = (middle, Some((planned, middle))),
+            Err(_) => high = middle,
+        }
+    }
+    found.ok_or(refused)
 }
 
 /// Features that were chosen.

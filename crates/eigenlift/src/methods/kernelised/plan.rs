@@ -39,7 +39,7 @@ pub struct FactorPlan {
 }
 
 impl FactorPlan {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &Plan) -> Self {
         let all = plan.approximation == Some(Approximation::Pivoted) && plan.rank >= plan.n_samples;
         Self {
             n_samples: plan.n_samples,

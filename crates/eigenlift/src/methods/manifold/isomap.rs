@@ -3,7 +3,7 @@
 use super::connect::{Connected, Cut, Disconnected, connect};
 use super::embedding::{Coordinates, NegativeShare, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
-use super::plan::{ManifoldPlan, Way, graph_bytes};
+use super::plan::{ManifoldPlan, Way, graph_bytes, most_that_fit};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
 use crate::data::AnySamples;
 use crate::eigen::{SolveStats, basis_columns};
@@ -203,8 +203,15 @@ impl Isomap {
             Sources::Auto if n <= EXACT_ROWS && fits => {
                 exact(format!("{n} rows are at most {EXACT_ROWS}, and n² distances fit"))
             }
-            Sources::Auto if fits => landmarks(usual, format!("{n} rows are more than {EXACT_ROWS}")),
-            Sources::Auto => landmarks(usual, "n² distances do not fit the memory allowed".into()),
+            Sources::Auto => {
+                let count = most_that_fit(k + 1..usual, |count| landmark_bytes(count) <= u128::from(allowed));
+                let why = if fits {
+                    format!("{n} rows are more than {EXACT_ROWS}")
+                } else {
+                    "n² distances do not fit the memory allowed".into()
+                };
+                landmarks(count, why)
+            }
         }
     }
 

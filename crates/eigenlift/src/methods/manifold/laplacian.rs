@@ -3,6 +3,7 @@
 use super::connect::check_lists;
 use super::diffusion::{dense_way, storage};
 use super::embedding::Wanted;
+use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
@@ -150,6 +151,10 @@ impl LaplacianEigenmaps {
         }
         let n = given.n_samples();
         let by_kernel = matches!((&self.affinity, given), (Affinity::Kernel(_), Given::Rows(_)));
+        let factor = match by_kernel {
+            true => None,
+            false => shift_invert_bytes(&self.common, given, Pattern::Neighbors, engine)?,
+        };
         let plan = ManifoldPlan::new(
             (ManifoldKind::Laplacian, !by_kernel),
             &self.common,
@@ -165,7 +170,8 @@ impl LaplacianEigenmaps {
                     bytes: 4 * graph_bytes(n, Some(self.common.reach)),
                     reasons: vec!["only neighbours are alike".into()],
                     otherwise: "Allow more memory, or use fewer neighbours",
-                },
+                }
+                .with_factor(factor, allowed),
             },
         )?;
         Ok(match &self.affinity {
@@ -277,7 +283,7 @@ impl LaplacianEigenmaps {
             deflate: Some(first.view()),
             tolerance: self.common.tolerance,
             seed: self.common.seed,
-            memory_bytes: Some(plan.bytes_allowed),
+            memory_bytes: Some(plan.left_for_factor(&laplacian)),
             watch: &self.common.watch,
         };
         let Smallest { pairs, route, .. } = smallest(&laplacian, self.common.n_components.min(n - 1), &how)?;

@@ -3,6 +3,7 @@
 mod local;
 
 use super::connect::check_lists;
+use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
@@ -153,12 +154,16 @@ impl LocallyLinear {
             Reach::Nearest(k) => k.min(n),
             Reach::Within(_) => 32,
         } as u128;
-        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, given, engine, |_| Way {
-            n_landmarks: None,
-            route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
-            bytes: graph_bytes(n, Some(self.common.reach)) + n as u128 * (per_row + 1).pow(2) * 40,
-            reasons: vec!["each row is tied to its neighbours alone".into()],
-            otherwise: "Allow more memory, or use fewer neighbours",
+        let factor = shift_invert_bytes(&self.common, given, Pattern::Neighborhoods, engine)?;
+        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, given, engine, |allowed| {
+            let way = Way {
+                n_landmarks: None,
+                route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
+                bytes: graph_bytes(n, Some(self.common.reach)) + n as u128 * (per_row + 1).pow(2) * 40,
+                reasons: vec!["each row is tied to its neighbours alone".into()],
+                otherwise: "Allow more memory, or use fewer neighbours",
+            };
+            way.with_factor(factor, allowed)
         })
     }
 
@@ -289,7 +294,7 @@ impl LocallyLinear {
             deflate: Some(ones.view()),
             tolerance: self.common.tolerance,
             seed: self.common.seed,
-            memory_bytes: Some(plan.bytes_allowed),
+            memory_bytes: Some(plan.left_for_factor(&matrix)),
             watch,
         };
         let Smallest { pairs, route, .. } = smallest(&matrix, self.common.n_components.min(n - 1), &how)?;

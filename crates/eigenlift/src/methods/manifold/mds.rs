@@ -2,7 +2,7 @@
 
 use super::embedding::{Coordinates, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
-use super::plan::{ManifoldPlan, Way};
+use super::plan::{ManifoldPlan, Way, most_that_fit};
 use super::settings::{Common, Given, common_settings};
 use crate::data::AnySamples;
 use crate::eigen::basis_columns;
@@ -88,25 +88,33 @@ impl ClassicalMds {
     fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
         self.common.check(given)?;
         ManifoldPlan::new((ManifoldKind::Mds, false), &self.common, given, engine, |allowed| {
-            self.way(given.n_samples(), allowed)
+            self.way(given, allowed)
         })
     }
 
-    fn way(&self, n: usize, allowed: u64) -> Way {
+    fn way(&self, given: &Given, allowed: u64) -> Way {
+        let n = given.n_samples();
         let (k, wide) = (self.common.n_components, n as u128);
-        let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256);
+        // A copy of rows in double precision, and distances to the rows on which the embedding is judged.
+        let beside = 8 * wide * (given.n_features() as u128 + 2 * JUDGED_ROWS as u128);
+        let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256) + beside;
+        let landmark_bytes =
+            |count: usize| 8 * wide * (count as u128 + 3 * k as u128) + 48 * (count as u128).pow(2) + beside;
         let usual = 1000.max(20 * k).min(n);
         let fits = exact_bytes <= u128::from(allowed) && n <= EXACT_ROWS;
         let count = match self.landmarks {
             Some(count) if count < n => Some((count.max(k + 1), format!("{count} landmarks were asked for"))),
-            None if !fits => Some((usual, format!("n² distances of {n} rows are too many"))),
+            None if !fits => {
+                let count = most_that_fit(k + 1..usual, |count| landmark_bytes(count) <= u128::from(allowed));
+                Some((count, format!("n² distances of {n} rows are too many, and {count} landmarks fit")))
+            }
             _ => None,
         };
         match count {
             Some((count, reason)) => Way {
                 n_landmarks: Some(count),
                 route: format!("landmarks: distances to {count} of {n} rows, never n²"),
-                bytes: 8 * wide * (count as u128 + 3 * k as u128) + 48 * (count as u128).pow(2),
+                bytes: landmark_bytes(count),
                 reasons: vec![reason],
                 otherwise: "Use fewer landmarks, or allow more memory",
             },
@@ -211,7 +219,7 @@ fn distances_to(given: &Given, to: &[usize], metric: Metric, watch: &Watch) -> R
     let Some(x) = given.rows() else {
         return Err(Error::data("neighbours without rows", "scaling needs all distances", "Give rows"));
     };
-    let mut out = Matrix::zeros(x.n_rows(), to.len());
+    let mut out = Matrix::try_zeros(x.n_rows(), to.len())?;
     let dense = x.points().to_dense::<f64>();
     let precomputed = matches!(given, Given::Distances(_));
     out.view_mut().row_chunks(64).into_par_iter().enumerate().try_for_each(|(piece, mut into)| {

@@ -12,6 +12,7 @@ mod connect;
 mod diffusion;
 mod doctor;
 mod embedding;
+mod fill;
 mod fitted;
 mod isomap;
 mod laplacian;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Reach, Search};
 use crate::methods::schedule::allowance;
 use crate::model::human_bytes;
+use crate::operator::SparseSymmetric;
 use serde::{Deserialize, Serialize};
 
 /// What was decided, with one reason for each decision.
@@ -51,6 +52,9 @@ pub struct ManifoldPlan {
     pub reasons: Vec<String>,
 }
 
+/// Of what it takes to find a sparse matrix, this part stays while it is factored: one in so many.
+const HELD_SHARE: u128 = 3;
+
 /// What a method adds to a plan.
 pub(super) struct Way {
     pub(super) n_landmarks: Option<usize>,
@@ -61,7 +65,31 @@ pub(super) struct Way {
     pub(super) otherwise: &'static str,
 }
 
+impl Way {
+    /// With the factor of the sparse matrix where that fits, after what it takes to find the matrix.
+    pub(super) fn with_factor(mut self, factor: Option<u128>, allowed: u64) -> Self {
+        let Some(factor) = factor else { return self };
+        let both = self.bytes / HELD_SHARE + factor;
+        let told = human_bytes(factor);
+        if both <= u128::from(allowed) {
+            self.bytes = self.bytes.max(both);
+            self.reasons.push(format!("its factor takes about {told} and fits"));
+        } else {
+            self.reasons.push(format!("its factor would take about {told}: products with it take its place"));
+        }
+        self
+    }
+}
+
 impl ManifoldPlan {
+    /// Bytes that the factor of a sparse matrix may take beside the matrix itself and the lists that it was made from.
+    pub(super) fn left_for_factor(&self, matrix: &SparseSymmetric) -> u64 {
+        let (offsets, columns, _) = matrix.parts();
+        // The matrix, and the half of it that is factored, with wide indices.
+        let held = 8 * offsets.len() + (12 + 12 + 8) * columns.len();
+        self.bytes_allowed.saturating_sub(held as u64)
+    }
+
     /// The plan for these settings; `decide` is told the bytes allowed and says which way.
     pub(super) fn new(
         (method, has_neighbors): (ManifoldKind, bool),
@@ -100,6 +128,16 @@ impl ManifoldPlan {
             reasons: way.reasons.into_iter().chain([why]).collect(),
         })
     }
+}
+
+/// The largest number of a range, its end included, that fits; its start when none does.
+pub(super) fn most_that_fit(range: std::ops::Range<usize>, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end.max(range.start) + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// Bytes of a graph of neighbours: lists, and edges from both ends. With a radius their number is not known in advance.

@@ -48,7 +48,7 @@ pub(crate) fn gram(
 /// Many rows: panels of columns in turn, the products of each shared among threads.
 fn of_many(data: Weighted<'_>, standardized: bool, watch: &Watch) -> Result<(Matrix<f64>, ColumnMoments)> {
     let (n, d) = (data.n_rows(), data.n_cols());
-    let mut out = Matrix::zeros(n, n);
+    let mut out = Matrix::try_zeros(n, n)?;
     let mut columns =
         ColumnMoments { count: n, weight: data.weight(), mean: Vec::new(), squares: Vec::new() };
     for from in (0..d).step_by(PANEL) {

@@ -1,6 +1,6 @@
 //! From settings to a plan: which route, and whether it fits.
 
-use super::sums::triangle_rows;
+use super::sums::triangle_pieces;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
@@ -35,6 +35,8 @@ pub(super) struct Request<'a> {
     pub(super) n_features: usize,
     pub(super) precision: &'static str,
     pub(super) in_memory: bool,
+    /// Most rows that come at a time where they are not in memory.
+    pub(super) most_rows: usize,
     /// Whether the rows lie in pieces on other machines.
     pub(super) elsewhere: bool,
     pub(super) sparse: bool,
@@ -54,7 +56,8 @@ impl Request<'_> {
 
     fn chunk_rows(&self) -> usize {
         let bytes = CHUNK_BYTES.min(self.bytes_allowed / CHUNK_SHARE) as usize;
-        (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1).min(self.n_samples.max(1))
+        let rows = (bytes / (8 * self.n_features.max(1))).clamp(CHUNK_ROWS.0, CHUNK_ROWS.1);
+        rows.min(self.n_samples.max(1)).min(self.most_rows.max(1))
     }
 
     /// Rows that are in hand at a time.
@@ -74,10 +77,10 @@ impl Request<'_> {
         let numbers = match route {
             PcaRoute::Covariance => 7 * d * d + (2 * 4096).min(2 * n) * d + chunk,
             PcaRoute::Tsqr => {
-                let height = triangle_rows(self.n_features) as u128;
-                let rows = self.rows_at_once();
-                let held = (height.min(rows) * d * 2).max(((32u128 << 20) * 2).min(rows * d * 2));
-                8 * d * d.min(n) + held + chunk
+                // A few pieces at once, each a copy of rows and what its triangle is made in.
+                let (height, group) = triangle_pieces(self.n_features);
+                let held = 2 * d * self.rows_at_once().min((height * group) as u128);
+                (8 + group as u128) * d * d.min(n) + held + chunk
             }
             PcaRoute::Dual => (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k,
             PcaRoute::Krylov => {
@@ -177,8 +180,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         second_look_bytes: again.then(|| u64::try_from(request.bytes(PcaRoute::Tsqr)).unwrap_or(u64::MAX)),
         planned_route: None,
         expected_passes: match route {
-            PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions => 1,
-            PcaRoute::Dual => 3,
+            PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions | PcaRoute::Dual => 1,
             PcaRoute::Krylov => PASSES as usize,
         },
         sketch_rows: (route == PcaRoute::Directions).then(|| settings.sketch_size(request.n_features)),

@@ -252,8 +252,7 @@ pub(crate) fn triangle(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
 
 fn triangle_of(data: Weighted<'_>, watch: &Watch) -> Result<Triangle> {
     let (n, d) = (data.n_rows(), data.n_cols());
-    let height = triangle_rows(d);
-    let group = (TRIANGLE_BYTES / (8 * height * d.max(1))).clamp(1, GROUP);
+    let (height, group) = triangle_pieces(d);
     let mut sum = Triangle::empty(d);
     for from in (0..n).step_by(height * group) {
         watch.step("triangles of rows", from, n)?;
@@ -286,9 +285,10 @@ pub(crate) fn add_to_directions(sum: &mut Directions, data: Weighted<'_>, watch:
     Ok(())
 }
 
-/// Rows that are turned into a triangle at a time.
-pub(crate) fn triangle_rows(d: usize) -> usize {
-    (4 * d).max(TRIANGLE_ROWS)
+/// Rows of which one triangle is made, and how many of these are made at once at most.
+pub(crate) fn triangle_pieces(d: usize) -> (usize, usize) {
+    let height = (4 * d).max(TRIANGLE_ROWS);
+    (height, (TRIANGLE_BYTES / (8 * height * d.max(1))).clamp(1, GROUP))
 }
 
 /// Weight, mean and Σw(x − mean)² of each column.

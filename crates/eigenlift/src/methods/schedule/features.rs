@@ -17,7 +17,7 @@ const FEWEST_ROWS: usize = 64;
 /// Most landmarks that are tried when their number is to be found.
 const MOST_LANDMARKS: usize = 4096;
 /// Landmarks of a fit that goes this way because the exact one does not fit.
-const FALLBACK_LANDMARKS: usize = 1000;
+pub(crate) const FALLBACK_LANDMARKS: usize = 1000;
 /// Up to this many samples all of them are landmarks of a factor, which is exact.
 const EXACT_SAMPLES: usize = 1000;
 /// Most features that a factor writes out.
@@ -110,14 +110,14 @@ fn least_allowance(rank: usize, approximation: Option<Approximation>, request: &
 }
 
 /// How many landmarks fit beside what else a low-rank fit needs; what an exact fit that does not fit can fall back on.
-pub(super) fn landmarks_that_fit(request: &Request<'_>, allowed: u64) -> usize {
-    largest_rank(FALLBACK_LANDMARKS.min(request.n_samples), Some(Approximation::Pivoted), request, allowed)
+pub(super) fn landmarks_that_fit(request: &Request<'_>, most: usize, allowed: u64) -> usize {
+    largest_rank(most.min(request.n_samples), Some(Approximation::Pivoted), request, allowed)
 }
 
 /// A low-rank fit in place of an exact one that cannot be had.
-pub(super) fn fallback(request: &Request<'_>, engine: &dyn Engine, why: String) -> Result<Plan> {
+pub(super) fn fallback(request: &Request<'_>, most: usize, engine: &dyn Engine, why: String) -> Result<Plan> {
     let (allowed, _) = allowance(request.memory_limit, engine);
-    let rank = landmarks_that_fit(request, allowed).max(1);
+    let rank = landmarks_that_fit(request, most, allowed).max(1);
     let mut plan = low_rank(request, &LowRank::pivoted(Rank::Exactly(rank)), engine)?;
     plan.reasons.truncate(1);
     plan.reasons.push(why);
@@ -141,18 +141,25 @@ pub(super) fn primal(request: &Request<'_>, dimension: usize, engine: &dyn Engin
 }
 
 /// Features for methods that go by moments alone: explicit ones where the kernel has few, all samples as landmarks where
-/// these are few, otherwise landmarks.
-pub(super) fn factor(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
+/// these are few, otherwise landmarks; in each case at most so many.
+pub(super) fn factor(request: &Request<'_>, most: usize, engine: &dyn Engine) -> Result<Plan> {
     let n = request.n_samples;
     if let Accuracy::LowRank(how) = request.accuracy {
         return low_rank(request, how, engine);
     }
-    let few = |d: &usize| *d <= MOST_FACTOR_FEATURES && (*d <= n || n > EXACT_SAMPLES);
+    // Features that are written out are all of them or none.
+    let most_written = if most < FALLBACK_LANDMARKS { most } else { MOST_FACTOR_FEATURES };
+    let few = |d: &usize| *d <= most_written && (*d <= n || n > EXACT_SAMPLES);
     if let Some(dimension) = request.exact_features.and_then(|d| usize::try_from(d).ok()).filter(few) {
         return primal(request, dimension, engine);
     }
-    if n > EXACT_SAMPLES && !matches!(request.accuracy, Accuracy::Exact) {
-        return fallback(request, engine, format!("{n} samples are too many to be landmarks all of them"));
+    if n > EXACT_SAMPLES.min(most) && !matches!(request.accuracy, Accuracy::Exact) {
+        return fallback(
+            request,
+            most,
+            engine,
+            format!("{n} samples are too many to be landmarks all of them"),
+        );
     }
     let mut plan = low_rank(request, &LowRank::pivoted(Rank::Exactly(n)), engine)?;
     plan.reasons.truncate(1);

@@ -17,12 +17,14 @@ pub(in crate::methods) use fitted::KERNEL_CCA;
 pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 
-use super::factor::{Factor, Factoring};
+use super::factor::{Factor, Factoring, shrunk};
+use super::plan::FactorPlan;
 use super::regularization::{Regularization, RegularizationCurve, SHARES};
 use super::spectrum::Spectrum;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::methods::folds::folds_of;
 use crate::model::Projection;
@@ -128,11 +130,32 @@ impl KernelCca {
     pub fn plan(&self, views: &[AnySamples]) -> Result<KernelCcaPlan> {
         self.check(views)?;
         let engine = self.factoring.running_engine()?;
-        let mut plans = Vec::with_capacity(views.len());
-        for (view, x) in views.iter().enumerate() {
-            plans.push(self.factoring_of(view, &engine).plan(x).map_err(|error| in_view(error, view))?);
-        }
-        KernelCcaPlan::new(plans, &self.asked())
+        Ok(self.plan_for(views, &self.similarities(views, &engine)?, &engine)?.0)
+    }
+
+    /// The kernel of each view.
+    fn similarities(&self, views: &[AnySamples], engine: &Arc<dyn Engine>) -> Result<Vec<Similarity>> {
+        let of = |(view, x): (usize, &AnySamples)| {
+            self.factoring_of(view, engine).similarity_of(x).map_err(|error| in_view(error, view))
+        };
+        views.iter().enumerate().map(of).collect()
+    }
+
+    /// The plan, and the most landmarks of a view that it was made for.
+    fn plan_for(
+        &self,
+        views: &[AnySamples],
+        similarities: &[Similarity],
+        engine: &Arc<dyn Engine>,
+    ) -> Result<(KernelCcaPlan, usize)> {
+        shrunk(|most| {
+            let mut plans = Vec::with_capacity(views.len());
+            for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
+                let plan = self.factoring_of(view, engine).plan_within(x, similarity, most, &**engine);
+                plans.push(FactorPlan::of(&plan.map_err(|error| in_view(error, view))?));
+            }
+            KernelCcaPlan::new(plans, &self.asked())
+        })
     }
 
     /// Fits views of the same rows.
@@ -148,9 +171,12 @@ impl KernelCca {
     pub fn fit(&self, views: &[AnySamples]) -> Result<FittedKernelCca> {
         self.check(views)?;
         let engine = self.factoring.running_engine()?;
+        let similarities = self.similarities(views, &engine)?;
+        let (_, most) = self.plan_for(views, &similarities, &engine)?;
         let mut factors = Vec::with_capacity(views.len());
-        for (view, x) in views.iter().enumerate() {
-            factors.push(self.factoring_of(view, &engine).of(x).map_err(|error| in_view(error, view))?);
+        for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
+            let factor = self.factoring_of(view, &engine).within(x, similarity, most);
+            factors.push(factor.map_err(|error| in_view(error, view))?);
         }
         let plans = factors.iter().map(|factor| factor.plan.clone()).collect();
         let plan = KernelCcaPlan::new(plans, &self.asked())?;

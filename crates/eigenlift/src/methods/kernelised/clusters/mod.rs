@@ -9,11 +9,12 @@ mod seeds;
 
 pub use fitted::FittedKernelKMeans;
 
-use super::factor::{Factor, Factoring};
+use super::factor::{Factor, Factoring, shrunk};
 use super::plan::FactorPlan;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
 use crate::methods::folds::gathered;
@@ -115,7 +116,16 @@ impl KernelKMeans {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
     pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
         self.check(x)?;
-        Ok(self.keep(self.factoring.plan(x)?)?.0)
+        Ok(self.plan_for(x, &self.factoring.similarity_of(x)?)?.0)
+    }
+
+    /// The plan, and the most landmarks it was made for.
+    fn plan_for(&self, x: &AnySamples, similarity: &Similarity) -> Result<(FactorPlan, usize)> {
+        let engine = self.factoring.running_engine()?;
+        shrunk(|most| {
+            let plan = self.factoring.plan_within(x, similarity, most, &*engine)?;
+            Ok(self.keep(FactorPlan::of(&plan))?.0)
+        })
     }
 
     /// Finds the clusters of rows.
@@ -129,7 +139,9 @@ impl KernelKMeans {
         self.check(x)?;
         let engine = self.factoring.running_engine()?;
         let watch = self.factoring.watch_of();
-        let mut factor = self.factoring.of(x)?;
+        let similarity = self.factoring.similarity_of(x)?;
+        let (_, most) = self.plan_for(x, &similarity)?;
+        let mut factor = self.factoring.within(x, similarity, most)?;
         let (plan, keep) = self.keep(factor.plan.clone())?;
         factor.plan = plan;
         let reading = Reading::of(&factor, x.points(), &keep, watch)?;

@@ -10,12 +10,13 @@ mod sums;
 
 pub use fitted::FittedKernelDiscriminant;
 
-use super::factor::{Factor, Factoring};
+use super::factor::{Factor, Factoring, shrunk};
 use super::plan::FactorPlan;
 use super::regularization::{Regularization, RegularizationCurve, SHARES};
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
@@ -124,13 +125,27 @@ impl KernelDiscriminant {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
     pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
         self.check_settings(x)?;
-        let plan = self.factoring.plan(x)?;
         let classes = self.class_names.len().max(2);
         // No class can have more rows than this when all have as many.
         let folds = self.folds.min(x.n_rows() / classes);
-        let mut plan = plan.clone().needing(self.bytes(&plan, classes, folds))?;
+        let (mut plan, _) = self.plan_for(x, &self.factoring.similarity_of(x)?, (classes, folds))?;
         plan.reasons.push(self.reason(folds));
         Ok(plan)
+    }
+
+    /// The plan for so many classes and folds, and the most landmarks it was made for.
+    fn plan_for(
+        &self,
+        x: &AnySamples,
+        similarity: &Similarity,
+        (classes, folds): (usize, usize),
+    ) -> Result<(FactorPlan, usize)> {
+        let engine = self.factoring.running_engine()?;
+        shrunk(|most| {
+            let plan = FactorPlan::of(&self.factoring.plan_within(x, similarity, most, &*engine)?);
+            let needed = self.bytes(&plan, classes, folds);
+            plan.needing(needed)
+        })
     }
 
     /// Fits on rows of known classes, numbered from 0.
@@ -150,7 +165,9 @@ impl KernelDiscriminant {
             &mut warnings,
         );
         let k = self.shown_components(labels.n_classes(), &mut warnings)?;
-        let factor = self.factoring.of(x)?;
+        let similarity = self.factoring.similarity_of(x)?;
+        let (_, most) = self.plan_for(x, &similarity, (labels.n_classes(), labels.n_folds))?;
+        let factor = self.factoring.within(x, similarity, most)?;
         let needed = self.bytes(&factor.plan, labels.n_classes(), labels.n_folds);
         let mut plan = factor.plan.clone().needing(needed)?;
         plan.reasons.push(self.reason(labels.n_folds));

@@ -1,0 +1,91 @@
+//! Memory that is refused ends the program with a message and status 1, and not with an abort.
+
+use crate::exit::FAILURE;
+use crate::interrupt;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+/// What is given back when memory runs out, so that the end itself finds some.
+const RESERVE: Layout = match Layout::from_size_align(256 << 10, 16) {
+    Ok(layout) => layout,
+    Err(_) => Layout::new::<u128>(),
+};
+
+#[global_allocator]
+static HEAP: Heap = Heap;
+
+static RESERVED: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The system's memory.
+///
+/// Why: the standard library aborts when memory is refused, and a program can change that on a stable compiler only here.
+struct Heap;
+
+// SAFETY: each method hands its arguments to the same method of `System`, which keeps the contract of `GlobalAlloc`, and returns
+// what that returns; where that is null, it does not return.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`.
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: `place` came from `System` with this layout, because all places do.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: `place` came from `System` with this layout, because all places do.
+        given(unsafe { System.realloc(place, layout, size) }, size)
+    }
+}
+
+/// The place itself, unless memory was refused.
+#[inline]
+fn given(place: *mut u8, size: usize) -> *mut u8 {
+    if place.is_null() {
+        refused(size)
+    }
+    place
+}
+
+/// Sets memory aside for the end.
+pub(crate) fn reserve() {
+    // SAFETY: the layout is not of size 0.
+    #[allow(unsafe_code)]
+    let place = unsafe { System.alloc(RESERVE) };
+    RESERVED.store(place, Ordering::SeqCst);
+}
+
+/// Ends the program without half files.
+#[cold]
+fn refused(size: usize) -> ! {
+    if ENDING.swap(true, Ordering::SeqCst) {
+        // Another thread is ending the program, or its end finds no memory itself.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        std::process::abort();
+    }
+    let place = RESERVED.swap(std::ptr::null_mut(), Ordering::SeqCst);
+    if !place.is_null() {
+        // SAFETY: the place came from `System` with this layout, and is given back once.
+        #[allow(unsafe_code)]
+        unsafe {
+            System.dealloc(place, RESERVE);
+        }
+    }
+    interrupt::remove_half_files();
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: not enough memory: {size} bytes more were asked for and refused by the system; the work must fit into what \
+         it allows. Say with --memory how much may be used, so that the work is planned within it, or allow more."
+    );
+    std::process::exit(i32::from(FAILURE))
+}

@@ -1,0 +1,110 @@
+//! How large the factor of a sparse matrix over neighbours becomes: seen on some rows, and carried on to all of them.
+
+use super::settings::{Common, Given};
+use crate::eigen::smallest_bytes;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::graph::{Reach, Space};
+use crate::linalg::sparse::Analysis;
+use crate::operator::SparseSymmetric;
+use crate::random::{Purpose, Stream};
+
+/// Rows whose factor is looked at. Of more rows it is some power of their number, which this many and half as many tell.
+const SEEN_ROWS: usize = 6000;
+
+/// Which rows of the matrix share an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Neighbours.
+    Neighbors,
+    /// Rows of a neighbourhood, with each other.
+    Neighborhoods,
+}
+
+/// Bytes of the factor and of the search by it; `None` where neighbours are not looked up among rows.
+///
+/// Cost: neighbours of 6000 rows among themselves, and an ordering of approximately minimal degree of their graph.
+pub(super) fn shift_invert_bytes(
+    common: &Common,
+    given: &Given,
+    pattern: Pattern,
+    engine: &dyn Engine,
+) -> Result<Option<u128>> {
+    let (Given::Rows(x), Reach::Nearest(_)) = (given, common.reach) else { return Ok(None) };
+    let n = x.n_rows();
+    let seen = n.min(SEEN_ROWS);
+    let mut found = Err(Error::Cancelled);
+    engine.run(&mut || {
+        found = bytes_of_some(common, given, pattern, seen).and_then(|whole| {
+            let half = if seen < n { bytes_of_some(common, given, pattern, seen / 2)? } else { None };
+            Ok(whole.map(|whole| (whole, half)))
+        });
+    });
+    let search = u128::from(smallest_bytes(n, common.n_components));
+    Ok(found?.map(|(whole, half)| search + carried_on(whole, half, n as f64 / seen as f64) as u128))
+}
+
+/// b·(n/m)^p, p from the bytes of m and of m/2 rows; between linear and quadratic.
+fn carried_on(whole: u64, half: Option<u64>, times: f64) -> f64 {
+    let power = half.map_or(1.0, |half| (whole as f64 / half.max(1) as f64).log2().clamp(1.0, 2.0));
+    whole as f64 * times.powf(power)
+}
+
+/// Bytes of the factor for some rows drawn at random.
+fn bytes_of_some(common: &Common, given: &Given, pattern: Pattern, count: usize) -> Result<Option<u64>> {
+    let (Given::Rows(x), Reach::Nearest(neighbors)) = (given, common.reach) else { return Ok(None) };
+    if count <= neighbors + 1 {
+        return Ok(None);
+    }
+    let rows = Stream::new(common.seed, Purpose::SampleRows).rows(x.n_rows(), count);
+    let space = Space::Rows { samples: x.gather(&rows), metric: common.metric };
+    let Space::Rows { samples, .. } = &space else { return Ok(None) };
+    let lists = common.neighbor_search().among(&space, samples.points(), &common.watch.silent())?.neighbors;
+    let matrix = match pattern {
+        Pattern::Neighbors => {
+            let links = |i: usize| lists.row(i).0.iter().map(move |j| (i as u32, *j, 1.0));
+            SparseSymmetric::from_triplets(count, &(0..count).flat_map(links).collect::<Vec<_>>())?
+        }
+        Pattern::Neighborhoods => {
+            let own = |i: usize| lists.row(i).0.iter().copied().filter(move |j| *j as usize != i);
+            let row = |i: usize| own(i).chain([i as u32]).map(|j| (j, 1.0)).collect::<Vec<(u32, f64)>>();
+            SparseSymmetric::gram(count, &(0..count).map(row).collect::<Vec<_>>())?
+        }
+    };
+    let (offsets, columns, values) = matrix.parts();
+    Ok(Analysis::new(offsets, columns, values).map(|analysis| analysis.factor_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Cpu;
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn growth_is_that_of_the_last_doubling() {
+        assert_eq!(carried_on(400, Some(100), 3.0), 3600.0);
+        assert_eq!(carried_on(400, Some(200), 3.0), 1200.0);
+        // Neither less than linear nor more than quadratic.
+        assert_eq!(carried_on(400, Some(399), 3.0), 1200.0);
+        assert_eq!(carried_on(400, Some(1), 3.0), 3600.0);
+        assert_eq!(carried_on(400, None, 1.0), 400.0);
+    }
+
+    /// What is carried on from some rows is close to the factor of all of them.
+    #[test]
+    fn some_rows_tell_the_factor_of_all() {
+        let mut random = Stream::new(3, Purpose::Synthetic);
+        let x = Matrix::from_fn(12_000, 3, |_, _| random.gaussian());
+        let mut common = Common::new(2);
+        common.reach = Reach::Nearest(8);
+        let given = Given::Rows(x.into());
+        let engine = Cpu::new(2).unwrap();
+        let told = shift_invert_bytes(&common, &given, Pattern::Neighbors, &engine).unwrap().unwrap();
+        let told = told as f64 - smallest_bytes(12_000, 2) as f64;
+        let mut all = Ok(None);
+        engine.run(&mut || all = bytes_of_some(&common, &given, Pattern::Neighbors, 12_000));
+        let ratio = told / all.unwrap().unwrap() as f64;
+        assert!((0.77..1.3).contains(&ratio), "{ratio}");
+    }
+}
