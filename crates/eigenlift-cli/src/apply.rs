@@ -22,6 +22,7 @@ use eigenlift_io::Missing;
 use eigenlift_plot::Figure;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,7 +91,8 @@ impl<'a> Application<'a> {
     ) -> Result<(), Failure> {
         let (output, words) = (self.output, Words::new(self.output.speech.quiet));
         let mut carried = self.rows.carried_names();
-        let taken = |name: &&String| names.contains(name) || text == Some(name.as_str());
+        let own: HashSet<&String> = names.iter().collect();
+        let taken = |name: &&String| own.contains(name) || text == Some(name.as_str());
         if let Some(name) = carried.iter().find(taken) {
             return Err(Failure::Input(format!(
                 "the column {name} is carried in front of the result and is called like a column of it; every column needs \

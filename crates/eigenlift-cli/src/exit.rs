@@ -1,8 +1,10 @@
 //! How a run ends: the message and the exit status.
 
+use crate::interrupt;
 use eigenlift::error::Error;
-use eigenlift_io::{ErrorKind, TableError};
+use eigenlift_io::{ErrorKind, TableError, printable};
 use eigenlift_plot::PlotError;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -13,6 +15,7 @@ pub(crate) const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 const INPUT: u8 = 3;
 const NOT_CONVERGED: u8 = 4;
+/// After Ctrl-C; other signals have their own.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What is said after Ctrl-C.
@@ -95,7 +98,7 @@ impl Failure {
                 Error::Kernel { .. } | Error::Setting { .. } => USAGE,
                 Error::Data { .. } | Error::NoVariance { .. } | Error::Model { .. } => INPUT,
                 Error::NotConverged { .. } | Error::NotReached { .. } => NOT_CONVERGED,
-                Error::Cancelled => INTERRUPTED,
+                Error::Cancelled => interrupt::status(),
                 _ => FAILURE,
             },
             Self::Table(error) => match error.kind() {
@@ -160,8 +163,14 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
 
 /// Prints what the parser of the command line has to say: help on standard output, mistakes on standard error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
     // A closed pipe is no failure of ours.
-    let _ = error.print();
+    let _ = match printable(&text) {
+        Cow::Borrowed(_) => error.print(),
+        // What the command line holds may come from names of files.
+        Cow::Owned(text) if error.use_stderr() => io::stderr().write_all(text.as_bytes()),
+        Cow::Owned(text) => io::stdout().write_all(text.as_bytes()),
+    };
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }
 
@@ -190,7 +199,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> ExitCode) -> ExitCode {
 
 fn say(message: &str) {
     // When standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "error: {message}");
+    let _ = writeln!(io::stderr(), "error: {}", printable(message));
 }
 
 #[cfg(test)]

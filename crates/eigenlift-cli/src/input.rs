@@ -2,11 +2,15 @@
 
 use crate::args::{HeaderChoice, InputArgs, Precision};
 use crate::exit::Failure;
+use crate::rows::check_room;
 use crate::words::{Words, counted, timed};
 use eigenlift::data::{AnySamples, Csr};
 use eigenlift::matrix::Matrix;
-use eigenlift_io::{ReadOptions, SparseTable, Table, Target, TextColumn, is_sparse, read_sparse, read_table};
+use eigenlift_io::{
+    ReadOptions, SparseTable, Table, Target, TextColumn, is_sparse, printable_line, read_sparse, read_table,
+};
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Names shown in a sentence; more are counted.
@@ -99,6 +103,7 @@ impl Carried {
 impl Input {
     /// Reads the table that the command line names.
     pub(crate) fn read(args: &InputArgs) -> Result<Self, Failure> {
+        check_room(args, None)?;
         if is_sparse(&args.data) {
             return Self::read_sparse(args);
         }
@@ -163,6 +168,7 @@ impl Input {
             warnings: Vec::new(),
         };
         account.note_header(header_has_number);
+        account.note_large_integers(table.large_integers);
         Self {
             account,
             values: table.values,
@@ -242,6 +248,16 @@ impl DataAccount {
         }
     }
 
+    /// Warns when integers were too large for double precision, in this column first.
+    pub(crate) fn note_large_integers(&mut self, column: Option<String>) {
+        if let Some(column) = column {
+            self.warnings.push(format!(
+                "the column {} holds integers of 2^53 (9.0e15) or beyond, which were rounded to double precision",
+                printable_line(&column)
+            ));
+        }
+    }
+
     /// Takes the column of weights out of the data's; gives its place.
     pub(crate) fn take_weights(&mut self, name: &str) -> Result<usize, Failure> {
         let at = self.take_column(name, ("--weights", "weights"))?;
@@ -292,7 +308,8 @@ impl DataAccount {
     /// Keeps the columns of a model.
     pub(crate) fn take_columns(&mut self, wanted: &[String]) {
         let have = std::mem::replace(&mut self.column_names, wanted.to_vec());
-        self.ignored = have.into_iter().filter(|name| !wanted.contains(name)).collect();
+        let known: HashSet<&String> = wanted.iter().collect();
+        self.ignored = have.into_iter().filter(|name| !known.contains(name)).collect();
         self.columns = wanted.len();
     }
 
@@ -325,13 +342,13 @@ impl DataAccount {
             counted(account.columns, "column")
         );
         if let Some(target) = &account.target {
-            line += &format!("; target {target}");
+            line += &format!("; target {}", printable_line(target));
         }
         if let Some(weights) = &account.weights {
-            line += &format!("; weights {weights}");
+            line += &format!("; weights {}", printable_line(weights));
         }
         if let Some(groups) = &account.groups {
-            line += &format!("; groups {groups}");
+            line += &format!("; groups {}", printable_line(groups));
         }
         if account.column_names.is_empty() && account.entries < account.rows * account.columns {
             line += &format!("; sparse, {}", counted(account.entries, "entry").replace("entrys", "entries"));
@@ -370,7 +387,7 @@ impl DataAccount {
         }
         let name = |path: &Path| match path == Path::new("-") {
             true => "standard input".to_string(),
-            false => path.display().to_string(),
+            false => printable_line(&path.display().to_string()).into_owned(),
         };
         match paths.split_last() {
             Some((last, [])) => name(last),
@@ -401,7 +418,7 @@ pub(crate) fn read_options(args: &InputArgs) -> ReadOptions {
 }
 
 /// Where a model's columns stand in a table: by name when the table has all of the model's names; by position (`None`) when
-/// either side has no names of its own.
+/// either side has no names of its own. Cost: linear in the columns, of which gene tables have 10⁵.
 pub(crate) fn column_places(
     account: &DataAccount,
     wanted: &[String],
@@ -409,7 +426,8 @@ pub(crate) fn column_places(
     of: &str,
 ) -> Result<Option<Vec<usize>>, Failure> {
     let have = &account.column_names;
-    let place = |name: &String| have.iter().position(|other| other == name);
+    let places: HashMap<&String, usize> = have.iter().enumerate().map(|(at, name)| (name, at)).collect();
+    let place = |name: &String| places.get(name).copied();
     let missing: Vec<String> = wanted.iter().filter(|name| place(name).is_none()).cloned().collect();
     if wanted.is_empty() || (!missing.is_empty() && (numbered(wanted) || numbered(have))) {
         if account.columns == n_wanted {
@@ -420,6 +438,14 @@ pub(crate) fn column_places(
             account.path.display(),
             counted(account.columns, "column")
         )));
+    }
+    for (names, owner) in [(wanted, of.to_owned()), (have, account.path.display().to_string())] {
+        if let Some(name) = repeated(names) {
+            return Err(Failure::Input(format!(
+                "{owner} has more than one column called {name:?}; columns are matched by name, so each needs a name of its own. \
+                 Rename them in the table, and fit the model again."
+            )));
+        }
     }
     if missing.is_empty() {
         return Ok(Some(wanted.iter().filter_map(place).collect()));
@@ -432,6 +458,12 @@ pub(crate) fn column_places(
         if missing.len() == 1 { "is" } else { "are" },
         list(&missing)
     )))
+}
+
+/// The first name that occurs twice.
+fn repeated(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::with_capacity(names.len());
+    names.iter().find(|name| !seen.insert(*name))
 }
 
 /// Whether all names are of the kind given to columns without a header: x1, x2, …
@@ -453,9 +485,49 @@ fn constant_columns(table: &Table) -> Vec<String> {
 
 /// The first names, and how many more there are.
 pub(crate) fn list(names: &[String]) -> String {
-    let shown = names[..names.len().min(SHOWN_NAMES)].join(", ");
+    let shown: Vec<_> = names.iter().take(SHOWN_NAMES).map(|name| printable_line(name)).collect();
+    let shown = shown.join(", ");
     match names.len().checked_sub(SHOWN_NAMES) {
         Some(more) if more > 0 => format!("{shown} and {more} more"),
         _ => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(have: &[&str], wanted: &[&str]) -> Result<Option<Vec<usize>>, String> {
+        let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let account = DataAccount {
+            path: "t.csv".into(),
+            columns: have.len(),
+            column_names: texts(have),
+            ..DataAccount::default()
+        };
+        column_places(&account, &texts(wanted), wanted.len(), "the model").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_are_matched_by_name_and_else_by_position() {
+        assert_eq!(places(&["c", "a", "b"], &["a", "b"]), Ok(Some(vec![1, 2])));
+        assert_eq!(places(&["x1", "x2"], &["a", "b"]), Ok(None));
+        assert_eq!(places(&["a", "b"], &["x1", "x2"]), Ok(None));
+        assert_eq!(places(&["a", "b"], &[]), Err("t.csv: 2 columns of numbers; the model has 0. Give the same columns; those of DATA are chosen with --columns.".into()));
+        assert!(
+            places(&["a", "c"], &["a", "b"]).unwrap_err().contains("1 of the model's columns is missing: b")
+        );
+    }
+
+    #[test]
+    fn a_name_that_stands_for_two_columns_is_refused() {
+        // A model of an earlier version may have such names.
+        for have in [&["a", "a", "b"][..], &["a", "b", "c"]] {
+            let error = places(have, &["a", "a", "b"]).unwrap_err();
+            assert!(error.starts_with("the model has more than one column called \"a\""), "{error}");
+        }
+        assert!(places(&["x1", "x2", "x3"], &["x1", "x1", "x2"]).is_err());
+        assert!(places(&["a", "b", "b"], &["a", "b"]).unwrap_err().starts_with("t.csv has more than one"));
+        assert_eq!(places(&["x1", "x2", "x3"], &["a", "a", "b"]), Ok(None));
     }
 }

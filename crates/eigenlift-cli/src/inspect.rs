@@ -7,6 +7,7 @@ use crate::outputs;
 use crate::saved;
 use crate::words::{aligned_with_text, indented};
 use eigenlift::model::{Header, read_header};
+use eigenlift_io::printable_line;
 use serde_json::{Value, json};
 
 /// Column names shown.
@@ -34,7 +35,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
 fn text(header: &Header, model: &dyn Model) -> String {
     let shown = header.column_names.len().min(SHOWN_NAMES);
     let more = header.column_names.len() - shown;
-    let mut names = header.column_names[..shown].join(", ");
+    let names: Vec<_> = header.column_names[..shown].iter().map(|name| printable_line(name)).collect();
+    let mut names = names.join(", ");
     if more > 0 {
         names += &format!(" and {more} more");
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination: stop, leave no half file, end with 130.
+//! Ctrl-C and termination: stop, leave no half file, end with 128 and the number of the signal.
 
 use crate::exit::{Failure, INTERRUPTED, STOPPED};
 use crate::progress;
@@ -6,9 +6,51 @@ use eigenlift::error::Error;
 use eigenlift::progress::{CancelToken, Watch};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// The exit status after the signal that came last.
+static STATUS: AtomicU8 = AtomicU8::new(INTERRUPTED);
+
+/// The exit status of work that was stopped: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+pub(crate) fn status() -> u8 {
+    STATUS.load(Ordering::SeqCst)
+}
+
+/// Calls `stop` with the exit status whenever a signal asks to end.
+#[cfg(unix)]
+fn listen(stop: impl Fn(u8) + Send + 'static) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    // Why: with a handler a file that grows past the limit of the system is a write that fails, not the end of the process.
+    signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    // Why: `nohup` starts programs that are to outlive their terminal.
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
+    let listener = std::thread::Builder::new().name("signals".into());
+    listener.spawn(move || {
+        for signal in signals.forever() {
+            stop(u8::try_from(128 + signal).unwrap_or(INTERRUPTED));
+        }
+    })?;
+    Ok(())
+}
+
+/// Whether whoever started this process has it ignore a signal, where the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(not(unix))]
+fn listen(stop: impl Fn(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || stop(INTERRUPTED))
+}
 
 /// How long watched work may take to notice that it should stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -32,7 +74,8 @@ impl Session {
     pub(crate) fn start() -> Result<Self, Failure> {
         let session = Self { cancel: CancelToken::default(), watched: Arc::default() };
         let (cancel, watched) = (session.cancel.clone(), session.watched.clone());
-        ctrlc::set_handler(move || {
+        listen(move |status| {
+            STATUS.store(status, Ordering::SeqCst);
             if cancel.is_cancelled() || !watched.load(Ordering::SeqCst) {
                 stop_now();
             }
@@ -42,7 +85,11 @@ impl Session {
                 stop_now();
             });
         })
-        .map_err(|error| Failure::Machine(format!("cannot listen for Ctrl-C ({error}); try again.")))?;
+        .map_err(|error| {
+            Failure::Machine(format!(
+                "cannot listen for Ctrl-C ({error}); the system must allow one more thread. Raise the limit of processes (ulimit -u)."
+            ))
+        })?;
         Ok(session)
     }
 
@@ -108,5 +155,5 @@ fn stop_now() -> ! {
         Some(words) => writeln!(std::io::stderr(), "{words}"),
         None => writeln!(std::io::stderr(), "error: {STOPPED}"),
     };
-    std::process::exit(i32::from(INTERRUPTED))
+    std::process::exit(i32::from(status()))
 }

@@ -43,14 +43,31 @@ use method::{
     KccaSettings, KdaSettings, KernelPcaSettings, KkmeansSettings, ManifoldSettings, PcaSettings,
     WhitenSettings,
 };
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     heap::reserve();
     exit::guarded(|| match Cli::try_parse() {
-        Ok(cli) => exit::code(Session::start().and_then(|session| run(&cli.command, &session))),
+        Ok(cli) => exit::code(check_names().and_then(|()| {
+            let session = Session::start()?;
+            run(&cli.command, &session)
+        })),
         Err(error) => exit::usage(&error),
     })
+}
+
+/// Refuses --json with names of files that are not UTF-8, which JSON could not tell, before the work starts.
+fn check_names() -> Result<(), Failure> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    match words.iter().find(|word| word.to_str().is_none()) {
+        Some(name) if words.iter().any(|word| word == "--json") => Err(Failure::usage(
+            format!("--json with the name {}, which is not UTF-8", name.display()),
+            "JSON holds text in UTF-8",
+            "Rename the file, or leave --json out",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn run(command: &Command, session: &Session) -> Result<(), Failure> {

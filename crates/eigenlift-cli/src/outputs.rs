@@ -9,9 +9,12 @@ use crate::input::Carried;
 use crate::values::PlotRequest;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::{
-    AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, same_file,
+    AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, printable, printable_line,
+    same_file,
 };
 use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -225,7 +228,8 @@ pub(crate) fn check_names(carried: &[String], method: &str, k: usize) -> Result<
 
 /// As [`check_names`], where the scores are known by name.
 pub(crate) fn check_known_names(carried: &[String], names: &[String]) -> Result<(), Failure> {
-    carried.iter().find(|name| names.contains(name)).map_or(Ok(()), |name| Err(called_like_a_score(name)))
+    let own: HashSet<&String> = names.iter().collect();
+    carried.iter().find(|name| own.contains(name)).map_or(Ok(()), |name| Err(called_like_a_score(name)))
 }
 
 fn called_like_a_score(name: &str) -> Failure {
@@ -312,12 +316,24 @@ pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Prints text on standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write_bytes(Path::new("-"), format!("{}\n", text.trim_end_matches('\n')).as_bytes())
+    let text = printable(text.trim_end_matches('\n'));
+    write_bytes(Path::new("-"), format!("{text}\n").as_bytes())
 }
 
 /// Prints a value as JSON on standard output.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::Machine(format!("the account could not be written as JSON ({error}).")))?;
-    print(&text)
+    // JSON escapes most of what a terminal obeys; the rest is escaped in its way.
+    let shown = |c: char| match c {
+        '\n' => "\n".to_owned(),
+        c if matches!(printable_line(c.encode_utf8(&mut [0; 4])), Cow::Owned(_)) => {
+            format!("\\u{:04x}", u32::from(c))
+        }
+        c => c.to_string(),
+    };
+    match printable(&text) {
+        Cow::Borrowed(text) => print(text),
+        Cow::Owned(_) => print(&text.chars().map(shown).collect::<String>()),
+    }
 }

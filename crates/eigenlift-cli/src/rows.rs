@@ -1,7 +1,9 @@
 //! A table that is read a piece at a time.
 
+mod room;
 mod supply;
 
+pub(crate) use room::check_room;
 use supply::Supply;
 
 use crate::args::{InputArgs, MachineArgs};
@@ -38,6 +40,8 @@ pub(crate) struct TableRows {
     /// Whether the last of the columns taken holds weights.
     weighted: bool,
     same: Same,
+    /// Whether it was looked whether integers were too large.
+    told_large: bool,
 }
 
 /// Which columns are the same in every row so far.
@@ -85,6 +89,7 @@ impl TableRows {
             single: false,
             weighted: false,
             same: Same::default(),
+            told_large: false,
         }
     }
 
@@ -157,6 +162,9 @@ impl TableRows {
         let Some(rows) = self.supply.next(most_rows)? else {
             (self.account.dropped_rows, self.account.imputed_cells) = self.supply.treated();
             self.account.constant_columns = self.same.names(&self.account.column_names);
+            if !std::mem::replace(&mut self.told_large, true) {
+                self.account.note_large_integers(self.supply.large_integers());
+            }
             return Ok(None);
         };
         let (values, n_rows) = (rows.values, rows.n_rows);
@@ -272,6 +280,7 @@ impl RowSource for TableRows {
 pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Option<TableRows>, Failure> {
     // Sparse rows are read as a whole: the file holds nothing but what is kept.
     if is_sparse(&args.data) {
+        check_room(args, machine.memory)?;
         return Ok(None);
     }
     let file = file_of(&args.data);

@@ -6,7 +6,7 @@ use crate::input::{Carried, DataAccount, Input, ViewAccount, read_options};
 use crate::outputs::is_standard;
 use crate::words::{counted, timed};
 use eigenlift_io::{TableStream, Target, TextColumn, is_sparse, named_places, read_table_from};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -279,7 +279,8 @@ pub(crate) fn divided(mut table: Input, lists: &[String]) -> Result<Input, Failu
         places.extend(chosen);
     }
     account.ignored = (0..width).filter(|j| owner[*j].is_none()).map(|j| names[j].clone()).collect();
-    account.constant_columns.retain(|name| !account.ignored.contains(name));
+    let ignored: HashSet<&String> = account.ignored.iter().collect();
+    account.constant_columns.retain(|name| !ignored.contains(name));
     account.column_names = places.iter().map(|place| names[*place].clone()).collect();
     account.columns = places.len();
     account.entries = account.rows * places.len();

@@ -1,5 +1,6 @@
 //! Words for people: on standard error, aligned, with units.
 
+use eigenlift_io::{printable, printable_line};
 use std::fmt::Display;
 use std::io::Write;
 use std::time::Instant;
@@ -20,7 +21,7 @@ impl Words {
     pub(crate) fn say(self, text: impl Display) {
         if self.on {
             // When standard error is closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", printable(&text.to_string()));
         }
     }
 
@@ -78,6 +79,8 @@ pub(crate) fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
 
 /// As [`aligned`], the columns at the places given aligned left, as text is read.
 pub(crate) fn aligned_with_text(heading: &[&str], rows: &[Vec<String>], text: &[usize]) -> String {
+    let shown = |cell: &String| printable_line(cell).into_owned();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0)

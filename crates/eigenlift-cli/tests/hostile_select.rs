@@ -246,6 +246,9 @@ fn a_search_on_file_is_taken_up_or_refused() {
     folder.write("far.json", far);
     let twice = state.replace("\"added\":true", "\"added\":false");
     folder.write("twice.json", twice);
+    let mut bytes = state.clone().into_bytes();
+    bytes[state.find("fingerprint").unwrap()] = 0xff;
+    folder.write("bytes.json", bytes);
     check(
         &folder,
         &[
@@ -266,15 +269,16 @@ fn a_search_on_file_is_taken_up_or_refused() {
             ),
             ("select forward iris.csv --target species --resume empty.json", 3, "not the steps of a search"),
             ("select forward iris.csv --target species --resume other.json", 3, "not the steps of a search"),
+            ("select forward iris.csv --target species --resume bytes.json", 3, "not the steps of a search"),
             (
                 "select forward digits.csv --columns 1-20 --target digit --scorer lda --features 6 --resume far.json",
                 3,
-                "steps of a search that cannot be taken",
+                "its checksum is not that of its steps",
             ),
             (
                 "select forward digits.csv --columns 1-20 --target digit --scorer lda --features 6 --resume twice.json",
                 3,
-                "steps of a search that cannot be taken",
+                "its checksum is not that of its steps",
             ),
         ],
     );

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination leave no half file and end with 130.
+//! Ctrl-C and termination leave no half file and end with 128 and the number of the signal.
 
 #![cfg(unix)]
 
@@ -53,9 +53,9 @@ fn a_long_fit_stops_and_leaves_nothing() {
         "--plot",
         "p.svg",
     ];
-    for signal in ["-INT", "-TERM"] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let run = interrupted(&folder, &args, signal, Duration::from_millis(1500));
-        assert_eq!(run.code, 130, "{}", run.err);
+        assert_eq!(run.code, code, "{}", run.err);
         assert!(run.err.contains("error: interrupted; no file was left half-written"), "{}", run.err);
         assert_eq!(folder.names(), before);
         assert_eq!(folder.read("s.csv"), "old");

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::error::{Result, TableError};
 
@@ -57,9 +57,10 @@ pub fn check_writable(path: &Path) -> Result<()> {
 
 /// An output file that appears under its name only when it is complete.
 ///
-/// It is written next to its place as `.NAME.partXXXXXXXX`; [`commit`](Self::commit) puts it there in one step.
-/// Dropped before that, it is removed, and a file that was there before stays as it was. A link is followed; a pipe or
-/// a device (`/dev/null`) is written directly.
+/// It is written next to its place as `.NAME.partP-N`; [`commit`](Self::commit) puts it there in one step.
+/// Dropped before that, it is removed, and a file that was there before stays as it was. A link is followed, also to a file
+/// that does not exist yet; a pipe or a device (`/dev/null`) is written directly. What a process that was killed has left of an
+/// output of this name is removed by the next one.
 ///
 /// ```
 /// use std::io::Write;
@@ -92,7 +93,7 @@ impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let fail = |error| TableError::unwritable(&name, error);
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = followed(path).map_err(fail)?;
         let before = fs::metadata(&place).ok();
         refuse_impossible(&name, &place, before.as_ref())?;
         if before.as_ref().is_some_and(|facts| !facts.is_file()) {
@@ -184,22 +185,66 @@ fn refuse_impossible(name: &str, place: &Path, before: Option<&fs::Metadata>) ->
     }
 }
 
+/// The file that a path leads to through links; one that does not exist yet is where its link points.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    if let Ok(place) = fs::canonicalize(path) {
+        return Ok(place);
+    }
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&place) {
+            // `join` takes a link to an absolute path as it is.
+            Ok(to) => place = place.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many links, or a link to itself"))
+}
+
 fn folder_or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// Creates `.NAME.partXXXXXXXX` with the permissions of any new file.
+/// Removes what processes that were killed have left of the same output: temporary files that were not touched for an hour and
+/// whose process does not run here, or that were not touched for a day.
+///
+/// Why the times: a folder may be shared with a machine whose processes are not known here. Should one of them be so slow, its
+/// output fails with an error and is not damaged.
+fn remove_stale(place: &Path, prefix: &str) {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let folder = place.parent().map_or(Path::new("."), folder_or_here);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(mark) = name.to_str().and_then(|name| name.strip_prefix(prefix)) else { continue };
+        let numbers: Option<Vec<u32>> = mark.split('-').map(|n| u32::from_str_radix(n, 16).ok()).collect();
+        let Some([process, _]) = numbers.as_deref() else { continue };
+        let facts = entry.metadata().ok().filter(fs::Metadata::is_file);
+        let age = facts.and_then(|facts| facts.modified().ok()?.elapsed().ok()).unwrap_or_default();
+        if age > 24 * HOUR || (age > HOUR && has_ended(*process)) {
+            // One that will not go does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether no process of this number runs here; `false` where that is not known.
+fn has_ended(process: u32) -> bool {
+    Path::new("/proc/self").exists() && !Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// Creates `.NAME.partP-N`, P the process and N a number, with the permissions of any new file.
 fn create_temporary(place: &Path) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     // File systems allow names of 255 bytes, and the rest of the name needs room, too.
     const LONGEST_NAME: usize = 60;
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().take(LONGEST_NAME).collect();
+    remove_stale(place, &format!(".{name}.part"));
     loop {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
-        let mark = nanos ^ std::process::id().rotate_left(16) ^ count.rotate_left(8);
-        let temporary = place.with_file_name(format!(".{name}.part{mark:08x}"));
+        let temporary = place.with_file_name(format!(".{name}.part{:x}-{count:x}", std::process::id()));
         let mut unfinished = unfinished();
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Ok(file) => {

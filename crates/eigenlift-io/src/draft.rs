@@ -83,7 +83,12 @@ pub(crate) struct Draft {
     /// Rows that are held.
     n_rows: usize,
     purpose: Purpose,
+    /// The first column seen with integers that double precision may have rounded.
+    large_integers: Option<usize>,
 }
+
+/// From here on double precision does not have every integer.
+const LARGE: f64 = 9_007_199_254_740_992.0;
 
 impl Draft {
     pub(crate) fn new(file: &str, names: Vec<String>, selection: &Selection) -> Self {
@@ -107,7 +112,29 @@ impl Draft {
         let slots = selection.data.clone();
         let file = file.to_owned();
         let purpose = Purpose::Whole;
-        Self { file, names, columns, slots, values: Vec::new(), first_row: 0, n_rows: 0, purpose }
+        Self {
+            file,
+            names,
+            columns,
+            slots,
+            values: Vec::new(),
+            first_row: 0,
+            n_rows: 0,
+            purpose,
+            large_integers: None,
+        }
+    }
+
+    /// Notes a number that was an integer in the file, and is too large for double precision to have them all.
+    pub(crate) fn note_integer(&mut self, position: usize, number: f64) {
+        if number.abs() >= LARGE && self.wants(position) {
+            self.large_integers.get_or_insert(position);
+        }
+    }
+
+    /// The name of the first column with such integers.
+    pub(crate) fn large_integers(&self) -> Option<String> {
+        self.names.get(self.large_integers?).cloned()
     }
 
     /// The number that the next row will have, from 0.

@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Usage,
     /// An input is missing or unusable: exit status 3.
     Input,
-    /// The machine failed (disk full, no permission to write, no memory): exit status 1.
+    /// The machine failed (disk full, no permission to write, no memory, too many open files): exit status 1.
     Output,
     /// The reader of standard output has gone away: end quietly with exit status 0.
     ClosedPipe,
@@ -115,6 +115,7 @@ impl TableError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Selection(_) | Self::Setting(_) => ErrorKind::Usage,
+            Self::Unreadable { source, .. } if out_of_files(source) => ErrorKind::Output,
             Self::Unreadable { .. }
             | Self::Encoding(_)
             | Self::Layout(_)
@@ -132,6 +133,7 @@ impl TableError {
                 "Check the path and the folder you are in, or use - for standard input"
             }
             io::ErrorKind::PermissionDenied => "Check the permissions of the file",
+            _ if out_of_files(&source) => "Raise the limit of open files (ulimit -n), or close some",
             _ => "Check the file and the disk it is on, and try again",
         };
         let report = Report::new(
@@ -151,6 +153,9 @@ impl TableError {
         let advice = match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "Free some space, or write to another disk"
+            }
+            io::ErrorKind::FileTooLarge => {
+                "Raise the limit of file sizes (ulimit -f), or write to a disk that allows larger files"
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "Choose a place where you may write"
@@ -183,6 +188,11 @@ impl TableError {
             "Read fewer columns with --columns, or use a machine with more memory",
         ))
     }
+}
+
+/// Whether the process or the system has no room for another open file (EMFILE, ENFILE), which says nothing of the file.
+fn out_of_files(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 /// A cell or a name in double quotes, with control characters escaped, cut after 40 characters.

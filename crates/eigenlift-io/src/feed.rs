@@ -1,10 +1,8 @@
 //! What every format gives: rows, in order.
 
-use std::fs::File;
-use std::sync::Arc;
-
 use crate::draft::Draft;
 use crate::error::{Report, Result, TableError};
+use crate::watched::Watched;
 
 /// Rows of a table, in order.
 pub(crate) trait Feed: Send {
@@ -43,7 +41,7 @@ pub(crate) struct Opened {
     pub(crate) draft: Draft,
     pub(crate) survey: Survey,
     /// The file, to tell whether it changes.
-    pub(crate) file: Option<Arc<File>>,
+    pub(crate) watched: Option<Watched>,
     pub(crate) single_precision: bool,
     pub(crate) number_in_header: bool,
 }

@@ -1,17 +1,18 @@
 //! Where the bytes of an output go.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::atomic::AtomicFile;
 use crate::error::{Result, TableError};
 use crate::source::is_standard;
+use crate::terminal::Terminal;
 
 /// An output that is being written.
 pub(crate) enum Outlet {
     File(AtomicFile),
-    Standard(BufWriter<Stdout>),
+    Standard(BufWriter<Box<dyn Write + Send>>),
     /// A temporary file, copied to its place at the end: for a format written with steps back, to a place that does
     /// not allow them.
     Spooled {
@@ -24,7 +25,11 @@ impl Outlet {
     /// Starts an output; `-` is standard output.
     pub(crate) fn create(path: &Path, name: &str, must_seek: bool) -> Result<Self> {
         let direct = if is_standard(path) {
-            Self::Standard(BufWriter::with_capacity(1 << 16, io::stdout()))
+            let sink: Box<dyn Write + Send> = match io::stdout().is_terminal() {
+                true => Box::new(Terminal::new(io::stdout())),
+                false => Box::new(io::stdout()),
+            };
+            Self::Standard(BufWriter::with_capacity(1 << 16, sink))
         } else {
             Self::File(AtomicFile::create(path)?)
         };

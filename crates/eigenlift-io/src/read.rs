@@ -8,6 +8,7 @@ use crate::feed::Opened;
 use crate::format::Format;
 use crate::source::{Source, split_member};
 use crate::table::{Missing, Table};
+use crate::watched::unchanged;
 use crate::{csv, npy, npz};
 
 /// How a table is read.
@@ -33,7 +34,8 @@ pub struct ReadOptions {
 
 /// Reads a table; the path `-` is standard input.
 ///
-/// Integers beyond 2⁵³ are rounded to double precision. Cost: one pass; the numbers take 8 bytes each, and the text of
+/// Integers beyond 2⁵³ are rounded to double precision, which [`Table::large_integers`] tells. A file that changes while it
+/// is read is an error. Cost: one pass; the numbers take 8 bytes each, and the text of
 /// a file is never held as a whole.
 ///
 /// # Errors
@@ -82,11 +84,18 @@ pub fn read_table_from(
 }
 
 /// All rows of a table.
-fn whole(mut opened: Opened, options: &ReadOptions) -> Result<Table> {
+fn whole(opened: Opened, options: &ReadOptions) -> Result<Table> {
+    let (name, watched) = (opened.name.clone(), opened.watched.clone());
+    unchanged(&name, watched.as_ref(), all_rows(opened, options))
+}
+
+fn all_rows(mut opened: Opened, options: &ReadOptions) -> Result<Table> {
     while opened.feed.read_rows(&mut opened.draft, usize::MAX)? > 0 {}
+    let large_integers = opened.draft.large_integers();
     let mut table = opened.draft.finish(options.missing)?;
     table.single_precision = opened.single_precision;
     table.number_in_header = opened.number_in_header;
+    table.large_integers = large_integers;
     Ok(table)
 }
 
@@ -141,4 +150,33 @@ fn open_parquet(source: Source, _: &ReadOptions) -> Result<Opened> {
         "the cargo feature parquet must be on",
         "Build eigenlift with --features parquet, or save the table as CSV or NPY",
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_as_a_whole_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("t.csv");
+        let options = ReadOptions::default();
+        let text = "a,b\n1,2\n3,4\n5,6\n";
+        // Shorter at the end of a line, longer, and as long as before.
+        for after in ["a,b\n1,2\n3,4\n", "a,b\n1,2\n3,4\n5,6\n7,8\n", "a,b\n9,9\n9,9\n9,9\n"] {
+            std::fs::write(&path, text).expect("a file");
+            let early = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+            std::fs::File::options()
+                .write(true)
+                .open(&path)
+                .and_then(|f| f.set_modified(early))
+                .expect("a time");
+            let opened = open(&path, &options).expect("a table");
+            std::fs::write(&path, after).expect("other rows");
+            let error = whole(opened, &options).expect_err("it has changed").to_string();
+            assert!(error.contains("it has changed since it was opened"), "{error}");
+        }
+        std::fs::write(&path, text).expect("a file");
+        assert_eq!(read_table(&path, &options).expect("a table").n_rows, 3);
+    }
 }

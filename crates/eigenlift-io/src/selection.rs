@@ -31,6 +31,7 @@ impl Selection {
             )));
         }
         let known = Known::new(file, names);
+        known.refuse_repeated()?;
         let target = match target {
             Some(wanted) => Some(known.column(wanted).ok_or_else(|| known.unknown("--target", wanted))?),
             None => None,
@@ -71,6 +72,19 @@ impl<'a> Known<'a> {
     fn new(file: &'a str, names: &'a [String]) -> Self {
         let positions = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         Self { file, names, positions }
+    }
+
+    /// Refuses names that occur twice: a column that is asked for by such a name could be either.
+    fn refuse_repeated(&self) -> Result<()> {
+        let repeated = |(i, name): &(usize, &String)| self.positions.get(name.as_str()) != Some(i);
+        let Some((i, name)) = self.names.iter().enumerate().find(repeated) else { return Ok(()) };
+        let other = self.positions.get(name.as_str()).copied().unwrap_or_default();
+        Err(TableError::Layout(Report::new(
+            self.file,
+            format!("columns {} and {} are both called {}", i + 1, other + 1, quoted(name)),
+            "every column must have a name of its own",
+            "Rename one of them and write the file again",
+        )))
     }
 
     /// A column by name, else by position from 1.

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::bytes::{Bytes, Section};
 use crate::error::{Report, Result, TableError};
 use crate::format::Format;
+use crate::watched::Watched;
 
 /// How much of an input is looked at to recognise its format and its delimiter.
 ///
@@ -52,7 +53,7 @@ pub fn spool_standard_input() -> Result<u64> {
 
 enum Body {
     /// A file that can be sought in.
-    File { file: Arc<File>, n_bytes: u64 },
+    File { file: Arc<File>, n_bytes: u64, watched: Watched },
     /// A pipe or a device; the head is already taken from it.
     Stream(Box<dyn Read + Send>),
 }
@@ -76,7 +77,9 @@ impl Source {
             }
             // A file of the kernel says that it is empty and is not.
             if facts.is_file() && facts.len() > 0 {
-                Body::File { file: Arc::new(file), n_bytes: facts.len() }
+                let file = Arc::new(file);
+                let watched = Watched::new(Arc::clone(&file), &facts);
+                Body::File { file, n_bytes: facts.len(), watched }
             } else {
                 Body::Stream(Box::new(file))
             }
@@ -119,10 +122,10 @@ impl Source {
         matches!(self.body, Body::Stream(_))
     }
 
-    /// The file, where there is one, to tell later whether it has changed.
-    pub(crate) fn file(&self) -> Option<Arc<File>> {
+    /// The file as it is now, where there is one, to tell later whether it has changed.
+    pub(crate) fn watched(&self) -> Option<Watched> {
         match &self.body {
-            Body::File { file, .. } => Some(Arc::clone(file)),
+            Body::File { watched, .. } => Some(watched.clone()),
             Body::Stream(_) => None,
         }
     }
@@ -155,7 +158,7 @@ impl Source {
     /// The whole input from its first byte on.
     pub(crate) fn into_bytes(self) -> Bytes {
         match self.body {
-            Body::File { file, n_bytes } => Bytes::Section(Section::new(file, 0, n_bytes)),
+            Body::File { file, n_bytes, .. } => Bytes::Section(Section::new(file, 0, n_bytes)),
             Body::Stream(stream) => Bytes::once(self.head, stream),
         }
     }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::npz;
 use crate::source::{Source, is_standard};
+use crate::watched::unchanged;
 use stored::Stored;
 
 /// Rows of which only the entries that are not zero are stored.
@@ -56,6 +57,21 @@ pub fn is_sparse(path: &Path) -> bool {
     ["format", "shape", "data"].iter().all(has) && ["indptr", "row", "coords", "offsets"].iter().any(has)
 }
 
+/// Bytes that the rows of a sparse matrix take in memory while they are read, as its headers claim; no array is read.
+///
+/// # Errors
+/// When it is not an archive of arrays.
+pub fn sparse_bytes(path: &Path) -> Result<u128> {
+    let contents = npz::Contents::open(Source::open(path)?)?;
+    let count = |name: &str| {
+        let member = contents.members.iter().find(|member| member.name == name);
+        member.map_or(0, |member| member.header.shape.iter().map(|n| u128::from(*n)).product())
+    };
+    // A number, a place and, while columns are turned into rows, both again; where each line begins.
+    let (entries, lines): (u128, u128) = (count("data"), count("indptr"));
+    Ok(entries.saturating_mul(24).saturating_add(lines.saturating_mul(16)))
+}
+
 /// Reads a sparse matrix as `scipy.sparse.save_npz` writes it, in CSR or CSC form; the path `-` is standard input.
 ///
 /// Columns out of order are sorted, entries of the same place are summed as SciPy sums them, and zeros are left out.
@@ -78,6 +94,8 @@ pub fn is_sparse(path: &Path) -> bool {
 /// # Ok::<(), eigenlift_io::TableError>(())
 /// ```
 pub fn read_sparse(path: &Path) -> Result<SparseTable> {
-    let stored = Stored::read(Source::open(path)?)?;
+    let source = Source::open(path)?;
+    let (name, watched) = (source.name.clone(), source.watched());
+    let stored = unchanged(&name, watched.as_ref(), Stored::read(source))?;
     rows::tidy(if stored.by_columns { rows::from_columns(stored)? } else { stored })
 }

@@ -2,16 +2,14 @@
 
 mod survey;
 
-use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
 
 use crate::draft::{Draft, Layout, Means};
-use crate::error::{Report, Result, TableError};
+use crate::error::Result;
 use crate::feed::{Feed, read_once};
 use crate::read::{ReadOptions, open};
 use crate::table::{Missing, Table};
+use crate::watched::{Watched, changed, unchanged};
 
 /// A table that is read some rows at a time, in memory for those rows alone.
 ///
@@ -86,17 +84,17 @@ impl TableStream {
     ///
     /// # Errors
     ///
-    /// As [`read_table`](crate::read_table); also [`TableError::Setting`] for [`Missing::Mean`] with a pipe, which
+    /// As [`read_table`](crate::read_table); also [`TableError::Setting`](crate::TableError::Setting) for [`Missing::Mean`] with a pipe, which
     /// cannot be read twice.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let opened = open(path, options)?;
-        let watched = opened.file.and_then(Watched::new);
+        let watched = opened.watched;
         let (mut feed, mut draft) = (opened.feed, opened.draft);
         if options.missing == Missing::Mean && !feed.can_rewind() {
             return Err(read_once(&opened.name, "the mean of a column"));
         }
-        let found = survey::run(feed.as_mut(), &mut draft, opened.survey, options.missing)
-            .map_err(|error| explain(&opened.name, watched.as_ref(), error))?;
+        let found = survey::run(feed.as_mut(), &mut draft, opened.survey, options.missing);
+        let found = unchanged(&opened.name, watched.as_ref(), found)?;
         draft.begin_chunks(found.early);
         let layout = draft.layout()?;
         let n_rows = found.n_rows.or_else(|| feed.n_rows());
@@ -151,6 +149,12 @@ impl TableStream {
         self.facts.number_in_header
     }
 
+    /// The first column that has held integers beyond ±2⁵³ so far; see [`Table::large_integers`].
+    #[must_use]
+    pub fn large_integers(&self) -> Option<String> {
+        self.draft.large_integers()
+    }
+
     /// Rows left out so far because a cell was missing.
     #[must_use]
     pub fn dropped_rows(&self) -> usize {
@@ -196,9 +200,11 @@ impl TableStream {
         // Whatever goes wrong from here, nothing comes after it.
         self.progress.ended = true;
         self.readings += usize::from(!std::mem::replace(&mut self.progress.begun, true));
-        let chunk = self
-            .read_chunk(most_rows.max(1))
-            .map_err(|error| explain(&self.name, self.watched.as_ref(), error))?;
+        let chunk = self.read_chunk(most_rows.max(1));
+        let chunk = match chunk {
+            Err(_) => unchanged(&self.name, self.watched.as_ref(), chunk)?,
+            Ok(chunk) => chunk,
+        };
         self.progress.ended = chunk.is_none();
         Ok(chunk)
     }
@@ -251,9 +257,10 @@ impl TableStream {
     fn check_end(&self) -> Result<()> {
         self.draft.check_rows()?;
         let same_rows = self.n_rows.is_none_or(|n_rows| n_rows == self.draft.next_row());
-        if !same_rows || self.watched.as_ref().is_some_and(Watched::has_changed) {
+        if !same_rows {
             return Err(changed(&self.name));
         }
+        unchanged(&self.name, self.watched.as_ref(), Ok(()))?;
         if self.progress.n_given == 0 { Err(self.draft.nothing_complete()) } else { Ok(()) }
     }
 
@@ -261,14 +268,15 @@ impl TableStream {
     ///
     /// # Errors
     ///
-    /// [`TableError::Setting`] for text or an NPY array from standard input or a pipe, which can be read once; an error
+    /// [`TableError::Setting`](crate::TableError::Setting) for text or an NPY array from standard input or a pipe, which can be read once; an error
     /// of [`ErrorKind::Input`](crate::ErrorKind::Input) when the file can no longer be read.
     pub fn rewind(&mut self) -> Result<()> {
         self.progress = Progress { ended: true, ..Progress::default() };
         if !self.feed.can_rewind() {
             return Err(read_once(&self.name, "going back to the first row"));
         }
-        self.feed.rewind().map_err(|error| explain(&self.name, self.watched.as_ref(), error))?;
+        let back = self.feed.rewind();
+        unchanged(&self.name, self.watched.as_ref(), back)?;
         self.draft.restart();
         self.progress.ended = false;
         Ok(())
@@ -283,38 +291,4 @@ impl std::fmt::Debug for TableStream {
             .field("n_rows", &self.n_rows)
             .finish_non_exhaustive()
     }
-}
-
-/// A file as it was when it was opened.
-struct Watched {
-    file: Arc<File>,
-    n_bytes: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Watched {
-    fn new(file: Arc<File>) -> Option<Self> {
-        let facts = file.metadata().ok()?;
-        Some(Self { file, n_bytes: facts.len(), modified: facts.modified().ok() })
-    }
-
-    fn has_changed(&self) -> bool {
-        let same =
-            |facts: std::fs::Metadata| facts.len() == self.n_bytes && facts.modified().ok() == self.modified;
-        !self.file.metadata().is_ok_and(same)
-    }
-}
-
-/// The error itself, unless it came about because the file has changed.
-fn explain(name: &str, watched: Option<&Watched>, error: TableError) -> TableError {
-    if watched.is_some_and(Watched::has_changed) { changed(name) } else { error }
-}
-
-fn changed(name: &str) -> TableError {
-    TableError::Layout(Report::new(
-        name,
-        "it has changed since it was opened",
-        "a file must stay as it is while it is read",
-        "Wait until it is complete, and try again",
-    ))
 }

@@ -27,6 +27,9 @@ pub struct Table {
     /// Whether the header line has a number in it: a file without a header whose first row has text looks like that,
     /// and its first row was then taken for names.
     pub number_in_header: bool,
+    /// The first column that holds integers of ±2⁵³ or beyond, where double precision no longer has every integer: they are
+    /// rounded.
+    pub large_integers: Option<String>,
 }
 
 impl Table {

@@ -48,6 +48,22 @@ fn permissions_links_and_devices() {
     assert!(fs::symlink_metadata(&link).expect("the link").file_type().is_symlink());
     assert_eq!((fs::read_to_string(&plain).expect("its text").as_str(), mode(&plain)), ("new", 0o640));
 
+    // A link to what does not exist yet makes it; a link to itself leads nowhere.
+    fs::create_dir(folder.path().join("deep")).expect("a folder");
+    let (dangling, onward) = (folder.path().join("dangling"), folder.path().join("onward"));
+    symlink("deep/new", &dangling).expect("a link");
+    symlink("dangling", &onward).expect("a link to a link");
+    let mut file = AtomicFile::create(&onward).expect("a file through the links");
+    file.write_all(b"made").expect("some bytes");
+    file.commit().expect("complete");
+    assert_eq!(fs::read_to_string(folder.path().join("deep/new")).expect("its text"), "made");
+    assert!(fs::symlink_metadata(&onward).expect("the link").file_type().is_symlink());
+    let circle = folder.path().join("circle");
+    symlink("circle", &circle).expect("a link to itself");
+    let error = AtomicFile::create(&circle).expect_err("no end").to_string();
+    assert!(error.contains("too many links"), "{error}");
+    assert!(fs::symlink_metadata(&circle).expect("the link").file_type().is_symlink());
+
     let mut file = AtomicFile::create(Path::new("/dev/null")).expect("a device");
     file.write_all(b"gone").expect("some bytes");
     file.commit().expect("complete");
@@ -92,5 +108,31 @@ fn one_file_under_two_names() {
         fs::hard_link(at("a.npz"), at("hard")).expect("a link");
         assert!(same_file(&at("soft"), &at("a.npz")));
         assert!(same_file(&at("hard"), &at("soft")));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_process_has_left_is_removed_when_it_is_old() {
+    use std::time::{Duration, SystemTime};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let hours = |n: u64| SystemTime::now() - Duration::from_secs(3600 * n + 60);
+    let mine = std::process::id();
+    // No process has a number beyond 2^22 on Linux.
+    let cases = [
+        (".s.csv.partfffffffe-0".to_owned(), hours(1), false),
+        (".s.csv.partfffffffe-1".to_owned(), SystemTime::now(), true),
+        (format!(".s.csv.part{mine:x}-ff"), hours(2), true),
+        (format!(".s.csv.part{mine:x}-fe"), hours(24), false),
+        (".s.csv.part-of-mine".to_owned(), hours(100), true),
+        (".t.csv.partfffffffe-0".to_owned(), hours(100), true),
+    ];
+    for (name, time, _) in &cases {
+        let file = fs::File::create(folder.path().join(name)).expect("a file");
+        file.set_modified(*time).expect("another time");
+    }
+    AtomicFile::create(&folder.path().join("s.csv")).expect("a file").commit().expect("complete");
+    for (name, _, stays) in &cases {
+        assert_eq!(folder.path().join(name).exists(), *stays, "{name}");
     }
 }

@@ -305,3 +305,24 @@ fn damaged_bytes_are_never_fatal() {
         }
     }
 }
+
+#[test]
+fn integers_that_double_precision_does_not_have_are_told() {
+    let long = |values: &[i64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let data = long(&[1, 2, 3, (1 << 53) + 1]);
+    for fortran in [false, true] {
+        let bytes = npy("'<i8'", fortran, "(2, 2)", &data);
+        let table = read("a.npy", &bytes, &ReadOptions::default()).expect("a table");
+        assert_eq!(table.large_integers.as_deref(), Some("x2"), "{fortran}");
+    }
+    let small = npy("'<i8'", false, "(2, 2)", &long(&[1, 2, 3, (1 << 53) - 1]));
+    assert_eq!(read("a.npy", &small, &ReadOptions::default()).expect("a table").large_integers, None);
+    let doubles = npy("'<f8'", false, "(2, 1)", &doubles(&[1e300, 2.0]));
+    assert_eq!(read("a.npy", &doubles, &ReadOptions::default()).expect("a table").large_integers, None);
+    let text = b"a,b\n1,1e300\n9007199254740993,2.5\n";
+    let table = read("a.csv", text, &ReadOptions::default()).expect("a table");
+    assert_eq!(table.large_integers.as_deref(), Some("a"));
+    // A column that is not asked for does not matter.
+    let options = ReadOptions { columns: Some("b".into()), ..ReadOptions::default() };
+    assert_eq!(read("a.csv", text, &options).expect("a table").large_integers, None);
+}

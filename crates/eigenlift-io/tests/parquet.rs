@@ -100,12 +100,12 @@ fn types_that_are_refused_unless_left_out() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.parquet");
     for (field, part) in [
-        ("REQUIRED INT32 q (DECIMAL(9,2));", "column 2 (\"q\") holds Decimal"),
-        ("REQUIRED INT32 q (DATE);", "column 2 (\"q\") holds Date values"),
-        ("REQUIRED INT64 q (TIMESTAMP(MILLIS,true));", "column 2 (\"q\") holds Timestamp"),
-        ("REQUIRED INT96 q;", "column 2 (\"q\") holds INT96 values"),
-        ("REQUIRED BYTE_ARRAY q;", "column 2 (\"q\") holds BYTE_ARRAY values"),
-        ("REQUIRED FIXED_LEN_BYTE_ARRAY(2) q;", "column 2 (\"q\") holds FIXED_LEN_BYTE_ARRAY values"),
+        ("REQUIRED INT32 q (DECIMAL(9,2));", "column 2 (\"q\") holds decimal values"),
+        ("REQUIRED INT32 q (DATE);", "column 2 (\"q\") holds date values"),
+        ("REQUIRED INT64 q (TIMESTAMP(MILLIS,true));", "column 2 (\"q\") holds timestamp values"),
+        ("REQUIRED INT96 q;", "column 2 (\"q\") holds int96 values"),
+        ("REQUIRED BYTE_ARRAY q;", "column 2 (\"q\") holds byte array values"),
+        ("REQUIRED FIXED_LEN_BYTE_ARRAY(2) q;", "column 2 (\"q\") holds fixed len byte array values"),
         ("REQUIRED group q { REQUIRED INT32 z; }", "column 2 (\"q.z\") holds nested values"),
     ] {
         write(&path, &format!("REQUIRED DOUBLE d; {field}"));
@@ -153,4 +153,16 @@ fn damaged_files_are_refused() {
     write(&path, "REQUIRED BYTE_ARRAY t (UTF8);");
     let error = read_table(&path, &ReadOptions::default()).expect_err("text alone").to_string();
     assert!(error.contains("no column of numbers, only text in \"t\""), "{error}");
+}
+
+#[test]
+fn columns_that_are_called_alike_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("t.parquet");
+    write(&path, "REQUIRED DOUBLE a; REQUIRED DOUBLE b; REQUIRED DOUBLE a;");
+    for columns in [None, Some("1,2".to_owned())] {
+        let error = read_table(&path, &ReadOptions { columns, ..ReadOptions::default() }).expect_err("twice");
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("columns 1 and 3 are both called \"a\""), "{error}");
+    }
 }

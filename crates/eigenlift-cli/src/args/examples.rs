@@ -22,7 +22,7 @@ Examples:
   eigenlift transform iris.safetensors iris.csv --out again.csv
 
 Exit status: 0 done, 1 failure (disk, memory, internal), 2 the command line is wrong, 3 an input is missing or \
-unusable, 4 not converged, 130 interrupted.";
+unusable, 4 not converged, 130 interrupted by Ctrl-C (143 by SIGTERM, 129 by SIGHUP).";
 
 pub(super) const DEMO: &str = "\
 Handwritten digits with 10 components: scores.csv, model.safetensors, report.html, scatter and scree as SVG and PNG. Contours of the \

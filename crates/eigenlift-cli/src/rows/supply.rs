@@ -59,6 +59,14 @@ impl Supply {
         }
     }
 
+    /// The first column that has held integers too large for double precision so far.
+    pub(super) fn large_integers(&self) -> Option<String> {
+        match self {
+            Self::Stream(stream) => stream.large_integers(),
+            Self::Sparse { .. } => None,
+        }
+    }
+
     /// The next rows.
     pub(super) fn next(&mut self, most_rows: usize) -> Result<Option<Supplied>, TableError> {
         match self {

@@ -13,9 +13,10 @@ pub(super) fn told(nested: &Nested, found: &Found<'_>) -> String {
         "nested validation: {label} {} on {n_parts} parts of the rows that had no say in the selection: this is the honest score",
         with_spread(nested.score, nested.spread)
     )];
-    let times = |j: usize| nested.selected.iter().filter(|features| features.contains(&j)).count();
+    let mut times = vec![0; nested.frequency.len()];
+    nested.selected.iter().flatten().for_each(|j| times[*j] += 1);
     for count in (1..=n_parts).rev() {
-        let places = (0..nested.frequency.len()).filter(|j| times(*j) == count);
+        let places = (0..nested.frequency.len()).filter(|j| times[*j] == count);
         let names: Vec<String> = places.map(|j| found.names[j].clone()).collect();
         if !names.is_empty() {
             lines.push(format!("  chosen in {count} of {n_parts}: {}", list(&names)));

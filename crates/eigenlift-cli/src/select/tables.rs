@@ -8,6 +8,7 @@ use crate::input::{Carried, Groups};
 use crate::outputs;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::TextColumn;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The columns kept, in the order of the table, with what is carried in front of them. Groups that are numbers stay in their place.
@@ -32,8 +33,11 @@ pub(super) fn write_scores(path: &Path, found: &Found<'_>) -> Result<(), Failure
     let report = &found.report;
     let n = report.scores.len();
     let ranked = order(report);
-    let rank = |j: usize| ranked.iter().position(|place| place.feature == j).map(|at| at as f64 + 1.0);
-    let kept = |j: usize| Some(f64::from(u8::from(report.selected.contains(&j))));
+    let ranks: HashMap<usize, usize> =
+        ranked.iter().enumerate().map(|(at, place)| (place.feature, at)).collect();
+    let rank = |j: usize| ranks.get(&j).map(|at| *at as f64 + 1.0);
+    let selected: HashSet<usize> = report.selected.iter().copied().collect();
+    let kept = |j: usize| Some(f64::from(u8::from(selected.contains(&j))));
     let own = |f: &dyn Fn(usize) -> Option<f64>| (0..n).map(f).collect::<Vec<_>>();
     let columns = [
         ("score", own(&|j| Some(report.scores[j].value))),

@@ -54,6 +54,21 @@ pub(crate) fn detect(head: &[u8], complete: bool) -> Delimiter {
     best.map_or(Delimiter::Byte(b','), |trial| trial.delimiter)
 }
 
+/// How many cells commas make of every line, where the delimiter that was given makes one of each: then a comma between two
+/// columns would be read as a decimal mark. A column of decimal commas with a header without one is not meant: there the lines
+/// disagree.
+pub(crate) fn cells_by_comma(head: &[u8], complete: bool, given: Delimiter) -> Option<usize> {
+    let comma = Delimiter::Byte(b',');
+    let sample = if complete { head } else { complete_lines(head) };
+    let of = |delimiter| {
+        Some(try_delimiter(sample, delimiter)).filter(|trial| trial.n_agreeing == trial.n_records)
+    };
+    let given = of(given).filter(|trial| trial.delimiter != comma && trial.n_cells_first == 1)?;
+    of(comma)
+        .filter(|trial| trial.n_records == given.n_records && trial.n_cells_first > 1)
+        .map(|trial| trial.n_cells_first)
+}
+
 fn most_agreeing<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<&'a Trial> {
     // `rev` because `max_by_key` takes the last of equals.
     let trials: Vec<&Trial> = trials.collect();
@@ -113,6 +128,25 @@ mod tests {
         ] {
             assert_eq!(detect(text.as_bytes(), true), delimiter, "{text:?}");
         }
+    }
+
+    #[test]
+    fn commas_between_columns_are_not_decimal_marks() {
+        let tab = Delimiter::Byte(b'\t');
+        for (text, found) in [
+            ("a,b\n1,2\n3,4\n", Some(2)),
+            ("1,2\n3,4\n", Some(2)),
+            ("a,b,c\n1,2,3\n", Some(3)),
+            ("price\n1,5\n2,5\n", None),
+            ("\"price, net\"\n1,5\n2,5\n", None),
+            ("1,5\n2\n", None),
+            ("a\tb,c\n1,2\t3\n", None),
+            ("a\n1\n2\n", None),
+        ] {
+            assert_eq!(cells_by_comma(text.as_bytes(), true, tab), found, "{text:?}");
+        }
+        assert_eq!(cells_by_comma(b"a,b\n1,2\n", true, Delimiter::Byte(b',')), None);
+        assert_eq!(cells_by_comma(b"a,b\n1,2\n3", false, tab), Some(2));
     }
 
     #[test]

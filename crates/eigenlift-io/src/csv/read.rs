@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufReader, Read};
 
-use super::dialect::{decimal_mark, detect};
+use super::dialect::{cells_by_comma, decimal_mark, detect};
 use super::records::{Delimiter, Record, Records, binary};
 use crate::bytes::{Bytes, buffered, complete_lines};
 use crate::cell::{Content, DecimalMark, classify};
@@ -30,6 +30,9 @@ pub(crate) fn open(mut source: Source, options: &ReadOptions, delimiter: Option<
         Some(byte) => return Err(bad_delimiter(byte)),
         None => detect(head, complete),
     };
+    if let Some(n_cells) = cells_by_comma(head, complete, delimiter) {
+        return Err(other_delimiter(&name, delimiter, n_cells));
+    }
     let dialect = Dialect { delimiter, header: options.header, start: start as u64 };
     let survey = if source.is_pipe() {
         let lines = if complete { source.head.clone() } else { complete_lines(&source.head).to_vec() };
@@ -38,13 +41,21 @@ pub(crate) fn open(mut source: Source, options: &ReadOptions, delimiter: Option<
     } else {
         Survey::Full
     };
-    let file = source.file();
+    let watched = source.watched();
     let (feed, first) = TextFeed::open(source.into_bytes(), &name, dialect)?;
     let selection =
         Selection::resolve(&name, &first.names, options.columns.as_deref(), options.target.as_deref())?;
     let draft = Draft::new(&name, first.names, &selection);
     let number_in_header = first.has_number;
-    Ok(Opened { name, feed: Box::new(feed), draft, survey, file, single_precision: false, number_in_header })
+    Ok(Opened {
+        name,
+        feed: Box::new(feed),
+        draft,
+        survey,
+        watched,
+        single_precision: false,
+        number_in_header,
+    })
 }
 
 /// How a text is cut into cells.
@@ -162,7 +173,13 @@ impl Feed for TextFeed {
             let text = self.record.text(&self.file)?;
             for (position, cell) in self.record.cells(text).enumerate() {
                 if draft.wants(position) {
-                    draft.put(at, position, classify(cell, &mut self.mark), Some(cell))?;
+                    let content = classify(cell, &mut self.mark);
+                    if let Content::Number(number) = content
+                        && !cell.contains(['.', ',', 'e', 'E'])
+                    {
+                        draft.note_integer(position, number);
+                    }
+                    draft.put(at, position, content, Some(cell))?;
                 }
             }
             n += 1;
@@ -240,6 +257,20 @@ fn refuse_other_than_utf8(source: &Source) -> Result<()> {
         "a text table must be plain text in UTF-8",
         advice,
     )))
+}
+
+fn other_delimiter(file: &str, given: Delimiter, n_cells: usize) -> TableError {
+    let given = match given {
+        Delimiter::Byte(b'\t') => "tabs".to_owned(),
+        Delimiter::Byte(byte) => quoted(&char::from(byte).to_string()),
+        Delimiter::Blanks => "blanks".to_owned(),
+    };
+    TableError::Layout(Report::new(
+        file,
+        format!("no line is divided by {given}, and every line is divided by commas into {n_cells} cells"),
+        "it must be known whether these commas separate columns or are decimal marks",
+        "Use --delimiter , if they separate columns; if they are decimal marks of one column, put a line with its name, in double quotes, above the numbers",
+    ))
 }
 
 fn bad_delimiter(byte: u8) -> TableError {

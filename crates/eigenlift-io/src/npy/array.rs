@@ -133,6 +133,10 @@ impl Array {
             let n = (BLOCK_BYTES / row_bytes).max(1).min(end - self.row);
             self.read(n * row_bytes, (self.row * row_bytes) as u64)?;
             number.decode(self.block.get(..n * row_bytes).unwrap_or_default(), &mut self.numbers);
+            if number.is_long() {
+                let numbers = self.numbers.iter().enumerate();
+                numbers.for_each(|(at, x)| draft.note_integer(at % self.n_columns, *x));
+            }
             draft.put_rows(&self.numbers, self.n_columns)?;
             self.row += n;
         }
@@ -152,6 +156,9 @@ impl Array {
                 let n_bytes = count * number.n_bytes();
                 self.read(n_bytes, offset + (done * number.n_bytes()) as u64)?;
                 number.decode(self.block.get(..n_bytes).unwrap_or_default(), &mut self.numbers);
+                if number.is_long() {
+                    self.numbers.iter().for_each(|x| draft.note_integer(column, *x));
+                }
                 draft.put_column(first + done, column, &self.numbers)?;
                 done += count;
             }

@@ -87,6 +87,11 @@ impl NumberType {
         self.n_bytes
     }
 
+    /// Whether these are integers that double precision may not hold.
+    pub(crate) fn is_long(self) -> bool {
+        self.n_bytes == 8 && matches!(self.family, Family::Signed | Family::Unsigned)
+    }
+
     /// The numbers in the bytes of elements that follow each other.
     pub(crate) fn decode(self, bytes: &[u8], numbers: &mut Vec<f64>) {
         numbers.clear();

@@ -12,7 +12,7 @@ use crate::source::Source;
 /// Opens an NPY file.
 pub(crate) fn open(source: Source, options: &ReadOptions) -> Result<Opened> {
     let name = source.name.clone();
-    let file = source.file();
+    let watched = source.watched();
     let mut bytes = source.into_bytes();
     let header = Header::read(&mut bytes, &name)?;
     let array = Array::new(bytes, header, &name)?;
@@ -24,7 +24,7 @@ pub(crate) fn open(source: Source, options: &ReadOptions) -> Result<Opened> {
     let single_precision = array.is_single();
     let feed: Box<dyn Feed> = Box::new(array);
     let survey = Survey::UntilKnown;
-    Ok(Opened { name, feed, draft, survey, file, single_precision, number_in_header: false })
+    Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }
 
 /// The names `x1`, `x2`, … of the columns of an array.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::bytes::{Bytes, Section};
@@ -78,8 +79,11 @@ pub(crate) fn member_names(source: Source) -> Result<Vec<String>> {
 fn open_archive(source: Source) -> Result<(Arc<File>, Archive)> {
     let name = source.name.clone();
     let (file, section) = source.into_section()?;
-    let archive =
-        ZipArchive::new(BufReader::new(section)).map_err(|error| broken(&name, &error.to_string()))?;
+    let archive = ZipArchive::new(BufReader::new(section)).map_err(|error| match error {
+        // A refusal of the operating system is not the fault of the file.
+        ZipError::Io(error) if error.raw_os_error().is_some() => TableError::unreadable(&name, error),
+        other => broken(&name, &other.to_string()),
+    })?;
     Ok((file, archive))
 }
 

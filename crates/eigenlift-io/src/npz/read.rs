@@ -13,6 +13,7 @@ use crate::source::Source;
 
 /// Opens an NPZ file.
 pub(crate) fn open(source: Source, options: &ReadOptions, wanted: Option<&str>) -> Result<Opened> {
+    let watched = source.watched();
     let Contents { name, file, members, .. } = Contents::open(source)?;
     let data = choose(&members, wanted, &name)?;
     let data_name = format!("{name}:{}", data.name);
@@ -53,7 +54,7 @@ pub(crate) fn open(source: Source, options: &ReadOptions, wanted: Option<&str>) 
     };
     let single_precision = array.is_single();
     let feed: Box<dyn Feed> = Box::new(Arrays { data: array, beside });
-    Ok(Opened { name, feed, draft, survey, file: Some(file), single_precision, number_in_header: false })
+    Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }
 
 /// The data and what stands beside them.

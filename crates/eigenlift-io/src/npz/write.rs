@@ -20,7 +20,7 @@ const SPOOL_BYTES: usize = 1 << 20;
 pub(crate) fn create(outlet: Outlet, columns: &Columns) -> io::Result<Box<dyn Sheet>> {
     let folder = outlet.folder();
     let folder = folder.as_deref();
-    let mut archive = ZipWriter::new(outlet);
+    let mut archive = ZipWriter::new(Silenced { outlet, failed: false });
     let mut waiting = None;
     match columns.n_rows {
         _ if columns.names.is_empty() => {}
@@ -33,7 +33,7 @@ pub(crate) fn create(outlet: Outlet, columns: &Columns) -> io::Result<Box<dyn Sh
 
 /// An archive whose members follow each other, so that all but the first wait for the end.
 struct ArchiveSheet {
-    archive: ZipWriter<Outlet>,
+    archive: ZipWriter<Silenced>,
     /// The numbers, when their count is not known before.
     waiting: Option<BufWriter<SpooledTempFile>>,
     text: Vec<TextSpool>,
@@ -63,7 +63,42 @@ impl Sheet for ArchiveSheet {
             self.archive.start_file(format!("{name}{mark}.npy"), options()).map_err(io::Error::from)?;
             spool.write_to(&mut self.archive, n_rows)?;
         }
-        self.archive.finish().map_err(io::Error::from)
+        self.archive.finish().map(|silenced| silenced.outlet).map_err(io::Error::from)
+    }
+}
+
+/// An outlet that takes everything in silence once it has failed.
+///
+/// Why: an archive that is dropped tries to write its end, and prints that it could not on standard error.
+struct Silenced {
+    outlet: Outlet,
+    failed: bool,
+}
+
+impl Silenced {
+    fn first<T>(&mut self, otherwise: T, work: impl FnOnce(&mut Outlet) -> io::Result<T>) -> io::Result<T> {
+        if self.failed {
+            return Ok(otherwise);
+        }
+        let done = work(&mut self.outlet);
+        self.failed = done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        done
+    }
+}
+
+impl Write for Silenced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.first(bytes.len(), |outlet| outlet.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.first((), Write::flush)
+    }
+}
+
+impl Seek for Silenced {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.first(0, |outlet| outlet.seek(to))
     }
 }
 
@@ -71,7 +106,7 @@ fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).large_file(true)
 }
 
-fn begin_numbers(archive: &mut ZipWriter<Outlet>, columns: &Columns, n_rows: usize) -> io::Result<()> {
+fn begin_numbers(archive: &mut ZipWriter<Silenced>, columns: &Columns, n_rows: usize) -> io::Result<()> {
     archive.start_file(format!("{DATA_MEMBER}.npy"), options()).map_err(io::Error::from)?;
     archive.write_all(&npy::header_of_numbers(n_rows, columns.names.len(), columns.single_precision)?)
 }

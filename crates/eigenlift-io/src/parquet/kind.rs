@@ -32,7 +32,7 @@ pub(crate) fn kind(column: &ColumnDescriptor) -> std::result::Result<Kind, Strin
             Ok(Kind::Unsigned)
         }
         (PhysicalType::INT32 | PhysicalType::INT64, Some(LogicalType::Integer(_))) => Ok(Kind::Number),
-        (_, Some(logical)) => Err(format!("{logical:?} values")),
+        (_, Some(logical)) => Err(format!("{} values", word(&format!("{logical:?}")))),
         (PhysicalType::INT32 | PhysicalType::INT64, None) => match column.converted_type() {
             _ if unsigned => Ok(Kind::Unsigned),
             ConvertedType::NONE
@@ -40,9 +40,15 @@ pub(crate) fn kind(column: &ColumnDescriptor) -> std::result::Result<Kind, Strin
             | ConvertedType::INT_16
             | ConvertedType::INT_32
             | ConvertedType::INT_64 => Ok(Kind::Number),
-            other => Err(format!("{other} values")),
+            other => Err(format!("{} values", word(&other.to_string()))),
         },
         (PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE, None) => Ok(Kind::Number),
-        (other, None) => Err(format!("{other} values")),
+        (other, None) => Err(format!("{} values", word(&other.to_string()))),
     }
+}
+
+/// The name of a type as people write it: `Timestamp { unit: … }` is `timestamp`, `FIXED_LEN_BYTE_ARRAY` is `fixed len byte array`.
+fn word(debug: &str) -> String {
+    let end = debug.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(debug.len());
+    debug.get(..end).unwrap_or_default().to_lowercase().replace('_', " ")
 }

@@ -1,6 +1,7 @@
 //! Reads Parquet files.
 
 use std::fs::File;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::feed::{Feed, Opened, Survey};
 use crate::read::ReadOptions;
 use crate::selection::Selection;
 use crate::source::Source;
+use crate::watched::Watched;
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 4096;
@@ -27,8 +29,9 @@ const BATCH_ROWS: usize = 4096;
 /// Opens a Parquet file; a pipe is copied into a temporary file first, because the list of columns is at the end.
 pub(crate) fn open(source: Source, options: &ReadOptions) -> Result<Opened> {
     let name = source.name.clone();
+    let watched = source.watched();
     let (file, _) = source.into_section()?;
-    guarded(&name, || open_file(&file, &name, options))
+    guarded(&name, || open_file(&file, watched, &name, options))
 }
 
 /// Why: the decoder may panic on a damaged file, and a damaged file is not a bug here.
@@ -37,9 +40,14 @@ fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         .unwrap_or_else(|_| Err(damaged(name, "its contents contradict each other")))
 }
 
-fn open_file(file: &Arc<File>, name: &str, options: &ReadOptions) -> Result<Opened> {
+fn open_file(
+    file: &Arc<File>,
+    watched: Option<Watched>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Opened> {
     let handle = file.try_clone().map_err(|error| TableError::unreadable(name, error))?;
-    let reader = SerializedFileReader::new(handle).map_err(|error| damaged(name, &error.to_string()))?;
+    let reader = SerializedFileReader::new(handle).map_err(|error| broken(name, error))?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().parts().join(".")).collect();
     let selection = Selection::resolve(name, &names, options.columns.as_deref(), options.target.as_deref())?;
@@ -68,8 +76,8 @@ fn open_file(file: &Arc<File>, name: &str, options: &ReadOptions) -> Result<Open
     let held_bytes = held_by_columns(&reader, &draft, unsigned.len());
     let (columns, next_group, left) = (Vec::new(), 0, 0);
     let groups = Groups { name: name.clone(), reader, unsigned, held_bytes, next_group, columns, left };
-    let (feed, survey, file) = (Box::new(groups), Survey::UntilKnown, Some(Arc::clone(file)));
-    Ok(Opened { name, feed, draft, survey, file, single_precision, number_in_header: false })
+    let (feed, survey) = (Box::new(groups), Survey::UntilKnown);
+    Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }
 
 /// Bytes that the pages of all columns take while rows are read: for each column a dictionary and a page, as large as those of
@@ -150,7 +158,7 @@ impl Feed for Groups {
 impl Groups {
     /// Goes to the next row group that has rows; `false` at the end.
     fn open_group(&mut self, draft: &Draft) -> Result<bool> {
-        let broken = |error: ParquetError| damaged(&self.name, &error.to_string());
+        let broken = |error: ParquetError| broken(&self.name, error);
         self.columns.clear();
         while self.left == 0 {
             if self.next_group >= self.reader.num_row_groups() {
@@ -208,9 +216,9 @@ impl Batch<'_> {
             }
             Reader::Int32ColumnReader(r) => self.numbers(r, position, first, |&v| f64::from(v)),
             Reader::Int64ColumnReader(r) if unsigned => {
-                self.numbers(r, position, first, |&v| v as u64 as f64)
+                self.integers(r, position, first, |&v| v as u64 as f64)
             }
-            Reader::Int64ColumnReader(r) => self.numbers(r, position, first, |&v| v as f64),
+            Reader::Int64ColumnReader(r) => self.integers(r, position, first, |&v| v as f64),
             Reader::FloatColumnReader(r) => self.numbers(r, position, first, |&v| f64::from(v)),
             Reader::DoubleColumnReader(r) => self.numbers(r, position, first, |&v| v),
             Reader::ByteArrayColumnReader(r) => self.text(r, position, first),
@@ -227,6 +235,20 @@ impl Batch<'_> {
     ) -> Result<()> {
         let cells = self.cells(reader, first)?;
         let numbers: Vec<f64> = cells.iter().map(|value| value.map_or(f64::NAN, &number)).collect();
+        self.draft.put_column(self.first_row, position, &numbers)
+    }
+
+    /// As [`numbers`](Self::numbers), of integers that may be too large for double precision.
+    fn integers<T: DataType>(
+        &mut self,
+        reader: &mut ColumnReaderImpl<T>,
+        position: usize,
+        first: bool,
+        number: impl Fn(&T::T) -> f64,
+    ) -> Result<()> {
+        let cells = self.cells(reader, first)?;
+        let numbers: Vec<f64> = cells.iter().map(|value| value.map_or(f64::NAN, &number)).collect();
+        numbers.iter().for_each(|number| self.draft.note_integer(position, *number));
         self.draft.put_column(self.first_row, position, &numbers)
     }
 
@@ -251,7 +273,7 @@ impl Batch<'_> {
     fn cells<T: DataType>(&mut self, reader: &mut ColumnReaderImpl<T>, first: bool) -> Result<Cells<T::T>> {
         let mut cells = Cells { values: Vec::new(), levels: Vec::new(), n: self.n };
         let read = reader.read_records(self.n, Some(&mut cells.levels), None, &mut cells.values);
-        let (n_records, ..) = read.map_err(|error| damaged(self.name, &error.to_string()))?;
+        let (n_records, ..) = read.map_err(|error| broken(self.name, error))?;
         if n_records != self.n {
             return Err(damaged(self.name, "a column ends before the last row"));
         }
@@ -309,6 +331,19 @@ fn unsupported(file: &str, position: usize, name: Option<&String>, found: &str) 
         "a column must hold plain numbers, truth values or text",
         "Leave that column out with --columns, or convert it",
     ))
+}
+
+/// What the decoder says: a refusal of the operating system is not the fault of the file.
+fn broken(file: &str, error: ParquetError) -> TableError {
+    match &error {
+        ParquetError::External(inner) => {
+            match inner.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+                Some(code) => TableError::unreadable(file, io::Error::from_raw_os_error(code)),
+                None => damaged(file, &error.to_string()),
+            }
+        }
+        _ => damaged(file, &error.to_string()),
+    }
 }
 
 fn damaged(file: &str, found: &str) -> TableError {

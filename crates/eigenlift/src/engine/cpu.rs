@@ -21,12 +21,16 @@ impl Cpu {
     /// # Errors
     /// When the system refuses to start threads.
     pub fn new(threads: usize) -> Result<Self> {
-        let pool = build(threads).map_err(|e| {
-            Error::setting(
-                format!("{threads} threads could not be started ({e})"),
-                "the system must allow that many",
-                "Ask for fewer threads",
-            )
+        let pool = build(threads).map_err(|error| Error::Io {
+            path: match threads {
+                0 => "one thread for each processor".into(),
+                1 => "1 thread".into(),
+                _ => format!("{threads} threads").into(),
+            },
+            doing: "starting them",
+            source: std::io::Error::other(format!(
+                "{error}; the system must allow that many. Use fewer threads, or raise the limit of processes (ulimit -u)"
+            )),
         })?;
         Ok(Self { threads, pool: OnceLock::from(pool) })
     }

@@ -3,6 +3,7 @@
 use super::FittedKernelPca;
 use super::approximate;
 use super::dual::{self, DualProblem, DualSolution};
+use super::names::check_column_names;
 use super::schedule::{self, Accuracy, Request};
 use crate::data::{AnyPoints, AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
@@ -399,14 +400,7 @@ impl KernelPca {
                 "Give more rows",
             ));
         }
-        if !self.column_names.is_empty() && self.column_names.len() != d {
-            return Err(Error::setting(
-                format!("{} column names for {d} columns", self.column_names.len()),
-                "there must be one for each column",
-                "Leave the names out or give all of them",
-            ));
-        }
-        Ok(())
+        check_column_names(&self.column_names, d)
     }
 
     fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<Prepared> {

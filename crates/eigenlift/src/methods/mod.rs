@@ -18,6 +18,7 @@ pub mod kernelised;
 mod labels;
 pub mod manifold;
 mod mercer;
+mod names;
 pub mod novelty;
 pub mod pca;
 pub mod pieces;

@@ -159,7 +159,7 @@ impl FittedKernelPca {
             bounds: self.certificate.bounds,
             ties: self.certificate.ties.clone(),
             stats: self.stats,
-            plan: self.plan.clone(),
+            plan: self.plan.portable(),
         };
         let header = Header {
             precision: self.plan.precision.clone(),

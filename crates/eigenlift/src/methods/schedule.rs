@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
 use crate::kernel::KernelSpec;
 use crate::low_rank::LowRank;
-use crate::model::{Plan, Route, Solver, human_bytes};
+use crate::model::{MEMORY_IS_FREE, Plan, Route, Solver, human_bytes};
 
 /// Up to this many samples all eigenpairs are computed directly.
 const DENSE_SAMPLES: usize = 512;
@@ -286,7 +286,7 @@ pub(super) fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String
             (
                 share,
                 format!(
-                    "{} of memory are free, of which {:.0} % may be used",
+                    "{} {MEMORY_IS_FREE}, of which {:.0} % may be used",
                     human_bytes(u128::from(there)),
                     100.0 * SHARE_OF_AVAILABLE
                 ),

@@ -8,6 +8,7 @@ use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AnyModel, Fitted, FittedKernelCca};
 use eigenlift::progress::Watch;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ impl<'a> OneView<'a> {
     /// The names of its columns in a table: without the number of the view in front where the table has them so.
     pub(crate) fn names_in(&self, table: &[String]) -> Vec<String> {
         let prefix = format!("view{}_", self.view + 1);
+        let table: HashSet<&String> = table.iter().collect();
         let own = |name: &String| match name.strip_prefix(&prefix) {
             Some(plain) if !table.contains(name) => plain.to_string(),
             _ => name.clone(),

@@ -1,7 +1,7 @@
 //! Which features a kernelised method goes by, and why.
 
 use crate::low_rank::Approximation;
-use crate::model::{Plan, Route, human_bytes};
+use crate::model::{Plan, Route, forget_machine, human_bytes, machine_lines};
 use serde::{Deserialize, Serialize};
 
 /// Which features a fit goes by, with one reason for each decision.
@@ -39,6 +39,15 @@ pub struct FactorPlan {
 }
 
 impl FactorPlan {
+    /// The plan as a model file keeps it: without the number of threads and the memory that was free, so that the file is the same
+    /// bytes on every machine that comes to the same result.
+    #[must_use]
+    pub fn portable(&self) -> Self {
+        let mut plan = self.clone();
+        forget_machine(&mut plan.threads, &mut plan.bytes_allowed, &mut plan.reasons);
+        plan
+    }
+
     pub(crate) fn of(plan: &Plan) -> Self {
         let all = plan.approximation == Some(Approximation::Pivoted) && plan.rank >= plan.n_samples;
         Self {
@@ -90,10 +99,8 @@ impl std::fmt::Display for FactorPlan {
         writeln!(f, "samples      {} × {} ({})", self.n_samples, self.n_features, self.precision)?;
         writeln!(f, "kernel       {}", self.kernel)?;
         writeln!(f, "features     {}", self.route())?;
-        let needed = human_bytes(u128::from(self.bytes_needed));
-        writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
-        let threads = if self.threads == 1 { "thread" } else { "threads" };
-        writeln!(f, "engine       {}, {} {threads}", self.engine, self.threads)?;
+        let memory = (self.bytes_needed, self.bytes_allowed);
+        writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::{Reach, Search};
 use crate::methods::schedule::allowance;
-use crate::model::human_bytes;
+use crate::model::{forget_machine, human_bytes, machine_lines};
 use crate::operator::SparseSymmetric;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,15 @@ impl ManifoldPlan {
         self.bytes_allowed.saturating_sub(held as u64)
     }
 
+    /// The plan as a model file keeps it: without the number of threads and the memory that was free, so that the file is the same
+    /// bytes on every machine that comes to the same result.
+    #[must_use]
+    pub fn portable(&self) -> Self {
+        let mut plan = self.clone();
+        forget_machine(&mut plan.threads, &mut plan.bytes_allowed, &mut plan.reasons);
+        plan
+    }
+
     /// The plan for these settings; `decide` is told the bytes allowed and says which way.
     pub(super) fn new(
         (method, has_neighbors): (ManifoldKind, bool),
@@ -168,10 +177,8 @@ impl std::fmt::Display for ManifoldPlan {
         }
         writeln!(f, "coordinates  {}", self.n_components)?;
         writeln!(f, "route        {}", self.route)?;
-        let needed = human_bytes(u128::from(self.bytes_needed));
-        writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
-        let threads = if self.threads == 1 { "thread" } else { "threads" };
-        writeln!(f, "engine       {}, {} {threads}", self.engine, self.threads)?;
+        let memory = (self.bytes_needed, self.bytes_allowed);
+        writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

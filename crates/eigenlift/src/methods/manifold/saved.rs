@@ -134,7 +134,7 @@ impl FittedManifold {
         then: impl FnOnce(&Header, &[Array<'_>]) -> Result<()>,
     ) -> Result<()> {
         let parts = self.parts.iter().map(PartRecord::of).collect::<Result<Vec<_>>>()?;
-        let plan = ManifoldPlan { reach: self.plan.reach.map(finite), ..self.plan.clone() };
+        let plan = ManifoldPlan { reach: self.plan.reach.map(finite), ..self.plan.portable() };
         let record = Record { plan, facts: self.facts.clone(), parts };
         let header = Header {
             precision: self.plan.precision.clone(),

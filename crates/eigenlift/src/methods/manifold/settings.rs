@@ -5,6 +5,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
 use crate::matrix::Matrix;
+use crate::methods::names::check_column_names;
 use crate::progress::Watch;
 use crate::quality::{NeighborhoodQuality, neighborhoods};
 use crate::real::Real;
@@ -101,13 +102,7 @@ impl Common {
                 "Give more rows",
             ));
         }
-        if !self.column_names.is_empty() && self.column_names.len() != d {
-            return Err(Error::setting(
-                format!("{} column names for {d} columns", self.column_names.len()),
-                "there must be one for each column",
-                "Leave the names out or give all of them",
-            ));
-        }
+        check_column_names(&self.column_names, d)?;
         match given {
             Given::Rows(x) | Given::Distances(x) | Given::Graph(_, Some(x)) => x.points().check()?,
             Given::Neighbors(_) | Given::Graph(_, None) => {}

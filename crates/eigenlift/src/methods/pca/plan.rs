@@ -1,7 +1,7 @@
 //! What a fit of principal components will do and why.
 
 use crate::error::{Error, Result};
-use crate::model::human_bytes;
+use crate::model::{forget_machine, machine_lines};
 use serde::{Deserialize, Serialize};
 
 /// Which way principal components are found, for n rows of d columns.
@@ -106,6 +106,15 @@ pub struct PcaPlan {
 }
 
 impl PcaPlan {
+    /// The plan as a model file keeps it: without the number of threads and the memory that was free, so that the file is the same
+    /// bytes on every machine that comes to the same result.
+    #[must_use]
+    pub fn portable(&self) -> Self {
+        let mut plan = self.clone();
+        forget_machine(&mut plan.threads, &mut plan.bytes_allowed, &mut plan.reasons);
+        plan
+    }
+
     /// Notes that the triangle took over.
     pub(super) fn look_again(&mut self) {
         self.reasons.push(format!(
@@ -155,10 +164,8 @@ impl std::fmt::Display for PcaPlan {
         writeln!(f, "route        {}", self.route_words())?;
         let about = if self.route == PcaRoute::Krylov { "about " } else { "" };
         writeln!(f, "passes       {about}{} over the rows", self.expected_passes)?;
-        let needed = human_bytes(u128::from(self.bytes_needed));
-        writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
-        let threads = if self.threads == 1 { "thread" } else { "threads" };
-        writeln!(f, "engine       {}, {} {threads}", self.engine, self.threads)?;
+        let memory = (self.bytes_needed, self.bytes_allowed);
+        writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

@@ -112,7 +112,7 @@ impl FittedPca {
             ties: self.certificate.ties.clone(),
             stats: self.stats,
             choice: self.choice.clone(),
-            plan: self.plan.clone(),
+            plan: self.plan.portable(),
             whitening: whitening.map(|w| WhiteningRecord {
                 method: w.method,
                 ridge: w.ridge,

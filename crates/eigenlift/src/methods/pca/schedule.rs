@@ -5,6 +5,7 @@ use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::methods::names::check_column_names;
 use crate::methods::schedule::allowance;
 use crate::model::human_bytes;
 
@@ -150,7 +151,7 @@ impl Request<'_> {
 /// Decides, gives reasons, and refuses what does not fit.
 pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan> {
     let settings = request.settings;
-    check_names(request)?;
+    check_column_names(&request.settings.column_names, request.n_features)?;
     let (allowed, why) = allowance(settings.memory_limit, engine);
     let request = &Request { bytes_allowed: allowed, route: request.route.clone(), ..*request };
     let mut reasons = vec![why];
@@ -192,18 +193,6 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         bytes_allowed: allowed,
         reasons,
     })
-}
-
-fn check_names(request: &Request<'_>) -> Result<()> {
-    let (names, d) = (request.settings.column_names.len(), request.n_features);
-    if names == 0 || names == d {
-        return Ok(());
-    }
-    Err(Error::setting(
-        format!("{names} column names for {d} columns"),
-        "there must be one for each, or none",
-        "Give a name for each column",
-    ))
 }
 
 /// The route that was asked for, or the first that fits, or the one that needs least; and why.

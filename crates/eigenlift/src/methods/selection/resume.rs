@@ -7,6 +7,7 @@ use super::search::Direction;
 use crate::error::{Error, Result};
 use crate::model::save_bytes;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// What a file of steps says it is.
@@ -27,6 +28,15 @@ struct OnFile<P> {
     what: String,
     version: String,
     progress: P,
+    /// Of the progress as JSON.
+    #[serde(default)]
+    sha256: String,
+}
+
+/// The checksum of what a file of steps holds.
+fn checksum(progress: &SelectionProgress) -> serde_json::Result<String> {
+    let sum = Sha256::digest(serde_json::to_vec(progress)?);
+    Ok(sum.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl SelectionProgress {
@@ -36,12 +46,12 @@ impl SelectionProgress {
     /// When the system refuses.
     pub fn save(&self, path: &Path) -> Result<()> {
         let doing = "keeping the steps of a search";
-        let file = OnFile { what: WHAT.into(), version: env!("CARGO_PKG_VERSION").into(), progress: self };
-        let bytes = serde_json::to_vec(&file).map_err(|error| Error::Io {
-            path: path.to_owned(),
-            doing,
-            source: error.into(),
-        })?;
+        let bytes = checksum(self).and_then(|sha256| {
+            let (what, version) = (WHAT.into(), env!("CARGO_PKG_VERSION").into());
+            serde_json::to_vec(&OnFile { what, version, progress: self, sha256 })
+        });
+        let bytes =
+            bytes.map_err(|error| Error::Io { path: path.to_owned(), doing, source: error.into() })?;
         save_bytes(path, doing, &bytes)
     }
 
@@ -50,8 +60,8 @@ impl SelectionProgress {
     /// # Errors
     /// When the file cannot be read or holds something else.
     pub fn load(path: &Path) -> Result<Option<Self>> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {
                 return Err(Error::Io {
@@ -68,12 +78,16 @@ impl SelectionProgress {
                 "Name such a file, or one that does not exist yet",
             )
         };
-        let file: OnFile<Self> = serde_json::from_str(&text)
+        // Text that is not UTF-8 is refused here, too.
+        let file: OnFile<Self> = serde_json::from_slice(&bytes)
             .map_err(|error| refused(format!("not the steps of a search ({error})")))?;
-        match file.what.as_str() {
-            WHAT => Ok(Some(file.progress)),
-            other => Err(refused(format!("it says that it is {other:?}"))),
+        if file.what != WHAT {
+            return Err(refused(format!("it says that it is {:?}", file.what)));
         }
+        if checksum(&file.progress).ok() != Some(file.sha256) {
+            return Err(refused("its checksum is not that of its steps: it was changed or damaged".into()));
+        }
+        Ok(Some(file.progress))
     }
 
     /// # Errors

@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// How many temporary names are tried.
 const ATTEMPTS: usize = 100;
@@ -65,11 +66,10 @@ fn whole(
     Ok(())
 }
 
-/// Where a link points to, so that the link stays; refuses what is there and is no file, such as a folder or a device.
+/// Where a link points to, so that the link stays, also to a file that does not exist yet; refuses what is there and is no file, such as a folder or a device.
 fn real_target(path: &Path) -> Result<PathBuf> {
     let failed = |source| Error::Io { path: path.to_path_buf(), doing: "saving", source };
-    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
-    let target = if is_link { fs::canonicalize(path).map_err(failed)? } else { path.to_path_buf() };
+    let target = followed(path).map_err(failed)?;
     match fs::metadata(&target) {
         Ok(there) if !there.is_file() => Err(Error::Io {
             path: path.to_path_buf(),
@@ -80,8 +80,44 @@ fn real_target(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// The file that a path leads to through links; one that does not exist yet is where its link points.
+fn followed(path: &Path) -> std::io::Result<PathBuf> {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut target = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            // `join` takes a link to an absolute path as it is.
+            Ok(to) => target = target.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(std::io::Error::other("too many links, or a link to itself"))
+}
+
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Removes what processes that were killed have left of the same file: temporary files that were not touched for an hour and whose
+/// process does not run here, or that were not touched for a day: a folder may be shared with a machine whose processes are not
+/// known here.
+fn remove_stale(folder: &Path, prefix: &str) {
+    const HOUR: Duration = Duration::from_secs(3600);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(mark) = name.to_str().and_then(|name| name.strip_prefix(prefix)) else { continue };
+        let numbers: Option<Vec<u32>> = mark.split('-').map(|n| u32::from_str_radix(n, 16).ok()).collect();
+        let Some([process, _]) = numbers.as_deref() else { continue };
+        let facts = entry.metadata().ok().filter(fs::Metadata::is_file);
+        let age = facts.and_then(|facts| facts.modified().ok()?.elapsed().ok()).unwrap_or_default();
+        let known = Path::new("/proc/self").exists();
+        let ended = known && !Path::new("/proc").join(process.to_string()).exists();
+        if age > 24 * HOUR || (age > HOUR && ended) {
+            // One that will not go does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Creates `.NAME.partXXXX`, a name that nothing has yet, with the permissions of any new file.
@@ -91,6 +127,7 @@ fn create_beside(path: &Path) -> std::io::Result<(File, Temporary)> {
         return Err(std::io::Error::new(ErrorKind::InvalidInput, "the path ends without a file name"));
     };
     let short: String = name.to_string_lossy().chars().take(NAME_CHARS).collect();
+    remove_stale(folder_of(path), &format!(".{short}.part"));
     let mut taken = std::io::Error::from(ErrorKind::AlreadyExists);
     for _ in 0..ATTEMPTS {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -141,5 +178,44 @@ mod tests {
         assert!(names(folder.path()).iter().all(|name| name.to_string_lossy().starts_with(".model.part")));
         drop(made);
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_what_does_not_exist_yet_is_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (link, circle) = (folder.path().join("link"), folder.path().join("circle"));
+        symlink("model", &link).unwrap();
+        save_bytes(&link, "writing", b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(folder.path().join("model")).unwrap(), b"new");
+        symlink("circle", &circle).unwrap();
+        let message = save_bytes(&circle, "writing", b"new").unwrap_err().to_string();
+        assert!(message.contains("too many links"), "{message}");
+        assert_eq!(names(folder.path()).len(), 3);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_killed_process_has_left_is_removed_when_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_secs(3700);
+        let mine = std::process::id();
+        // No process has a number beyond 2^22 on Linux.
+        for (name, is_old) in [
+            (".model.partfffffffe-0".to_owned(), true),
+            (".model.partfffffffe-1".to_owned(), false),
+            (format!(".model.part{mine:x}-ffff"), true),
+            (".model.part-of-mine".to_owned(), true),
+        ] {
+            let file = File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+        }
+        save_bytes(&folder.path().join("model"), "writing", b"new").unwrap();
+        assert!(!folder.path().join(".model.partfffffffe-0").exists());
+        assert_eq!(names(folder.path()).len(), 4);
     }
 }

@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::methods::folds::folds_of;
+use crate::methods::names::check_column_names;
 use crate::model::Projection;
 use crate::progress::Watch;
 use held_out::{nested, study};
@@ -260,7 +261,7 @@ impl KernelCca {
                 "Leave the names out or give all of them",
             ));
         }
-        Ok(())
+        self.column_names.iter().zip(widths).try_for_each(|(names, d)| check_column_names(names, d))
     }
 }
 

@@ -5,7 +5,7 @@ use super::permute::MOST_ROWS;
 use crate::error::{Error, Result};
 use crate::methods::kernelised::plan::FactorPlan;
 use crate::methods::kernelised::regularization::Regularization;
-use crate::model::human_bytes;
+use crate::model::{human_bytes, machine_lines};
 use serde::{Deserialize, Serialize};
 
 /// Rows that a fold must have: a correlation of two is 1 or −1 whatever they hold.
@@ -43,6 +43,13 @@ pub(super) struct Asked {
 }
 
 impl KernelCcaPlan {
+    /// As [`FactorPlan::portable`].
+    #[must_use]
+    pub fn portable(&self) -> Self {
+        let views = self.views.iter().map(FactorPlan::portable).collect();
+        Self { views, bytes_allowed: 0, ..self.clone() }
+    }
+
     /// # Errors
     /// When the memory allowed does not suffice, or there are too few rows to choose κ.
     pub(super) fn new(views: Vec<FactorPlan>, asked: &Asked) -> Result<Self> {
@@ -144,12 +151,9 @@ impl std::fmt::Display for KernelCcaPlan {
         if self.permutations > 0 {
             writeln!(f, "significance {} permutations", self.permutations)?;
         }
-        let needed = human_bytes(u128::from(self.bytes_needed));
-        writeln!(f, "memory       {needed} of {} allowed", human_bytes(u128::from(self.bytes_allowed)))?;
-        if let Some(view) = self.views.first() {
-            let threads = if view.threads == 1 { "thread" } else { "threads" };
-            writeln!(f, "engine       {}, {} {threads}", view.engine, view.threads)?;
-        }
+        let memory = (self.bytes_needed, self.bytes_allowed);
+        let engine = self.views.first().map_or(("none", 0), |view| (view.engine.as_str(), view.threads));
+        writeln!(f, "{}", machine_lines(memory, engine))?;
         let mut seen: Vec<&String> = Vec::new();
         for reason in self.views.iter().flat_map(|view| &view.reasons).chain(&self.reasons) {
             if !seen.contains(&reason) {

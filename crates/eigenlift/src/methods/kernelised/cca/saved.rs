@@ -84,7 +84,7 @@ impl FittedKernelCca {
     ) -> Result<()> {
         let lifts = self.projections.iter().zip(&self.plan.views);
         let record = Record {
-            plan: self.plan.clone(),
+            plan: self.plan.portable(),
             lifts: lifts.map(|(projection, plan)| LiftRecord::of(projection, plan)).collect::<Result<_>>()?,
             ranks: self.ranks.clone(),
             left_out: self.left_out.clone(),

@@ -18,6 +18,7 @@ use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
 use crate::methods::folds::gathered;
+use crate::methods::names::check_column_names;
 use crate::model::{Lift, Projection};
 use crate::progress::Watch;
 use fitted::{Facts, Measure};
@@ -172,13 +173,7 @@ impl KernelKMeans {
         if self.spectral == Some(0) {
             return bad("0 components".into(), "at least 1 is needed", "Use as many as there are clusters");
         }
-        if !self.column_names.is_empty() && self.column_names.len() != d {
-            return bad(
-                format!("{} column names for {d} columns", self.column_names.len()),
-                "there must be one for each, or none",
-                "Give one name for each column",
-            );
-        }
+        check_column_names(&self.column_names, d)?;
         match &self.initial_labels {
             Some(labels) => check_labels(labels, n, self.clusters),
             None => Ok(()),

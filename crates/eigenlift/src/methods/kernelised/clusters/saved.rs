@@ -78,7 +78,7 @@ impl FittedKernelKMeans {
             Measure::Coordinates { .. } => None,
         };
         let record = Record {
-            plan: self.plan.clone(),
+            plan: self.plan.portable(),
             lift: LiftRecord::of(&self.projection, &self.plan)?,
             facts: self.facts.clone(),
             n_columns: self.projection.coefficients.n_cols(),

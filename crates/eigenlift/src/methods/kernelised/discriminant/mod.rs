@@ -20,6 +20,7 @@ use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
+use crate::methods::names::check_column_names;
 use crate::model::Projection;
 use classify::Rule;
 use cross_validation::{Trials, cross_validate};
@@ -207,14 +208,7 @@ impl KernelDiscriminant {
     }
 
     fn check_settings(&self, x: &AnySamples) -> Result<()> {
-        let d = x.n_cols();
-        if !self.column_names.is_empty() && self.column_names.len() != d {
-            return Err(Error::setting(
-                format!("{} column names for {d} columns", self.column_names.len()),
-                "there must be one for each, or none",
-                "Give one name for each column",
-            ));
-        }
+        check_column_names(&self.column_names, x.n_cols())?;
         self.regularization.check_folds(self.folds)?;
         Ok(())
     }

@@ -73,7 +73,7 @@ impl FittedKernelDiscriminant {
         then: impl FnOnce(&Header, &[Array<'_>]) -> Result<()>,
     ) -> Result<()> {
         let record = Record {
-            plan: self.plan.clone(),
+            plan: self.plan.portable(),
             lift: LiftRecord::of(&self.projection, &self.plan)?,
             facts: self.facts.clone(),
             class_names: self.class_names.clone(),
