@@ -66,7 +66,9 @@ impl Source {
         let body = if let Some(file) = SPOOLED.get().filter(|_| is_standard(path)) {
             let mut start = file.as_ref();
             start.rewind().map_err(fail)?;
-            Body::File { n_bytes: file.metadata().map_err(fail)?.len(), file: Arc::clone(file) }
+            let facts = file.metadata().map_err(fail)?;
+            let watched = Watched::new(Arc::clone(file), &facts);
+            Body::File { n_bytes: facts.len(), file: Arc::clone(file), watched }
         } else if is_standard(path) {
             Body::Stream(Box::new(io::stdin()))
         } else {
