@@ -12,6 +12,8 @@ use std::f64::consts::PI;
 const FEWEST_IN_GROUP: usize = 200;
 /// Degrees of freedom of the variance: its own relative standard error is √(2/32) = 25 %, that of the standard error 12.5 %.
 const DEGREES: usize = 32;
+/// Least estimate, in standard errors, with which the bound at 0 is taken into account, (S28).
+const LEAST: f64 = -1.25;
 /// With fewer rows there are no groups.
 const FEWEST_ROWS: usize = 8;
 
@@ -70,7 +72,7 @@ pub(super) fn bounded(mean: f64, deviation: f64) -> f64 {
     if z.is_nan() || z > 8.0 {
         return deviation;
     }
-    let z = z.max(-1.0);
+    let z = z.max(LEAST);
     let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
     let tail = 0.5 * chi_squared_tail(1.0, z * z);
     let below = if z > 0.0 { 1.0 - tail } else { tail };
