@@ -12,7 +12,7 @@ use eigenlift_testkit::study::{Study, Target};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Columns of one repetition are the repetitions: all at once against one target would share it, so each has a target of its own.
+/// One repetition: a column of so many rows and its labels.
 type Draw = fn(&mut Numbers, usize) -> (Vec<f64>, Labels);
 
 fn gaussian(rho: f64, numbers: &mut Numbers, n: usize) -> (Vec<f64>, Labels) {
