@@ -23,7 +23,7 @@ const USUAL: &str = "digits";
 /// Serves the page until Ctrl-C.
 pub(crate) fn run(args: &ExploreArgs, session: &Session) -> Result<(), Failure> {
     let (folder, start) = beginning(args)?;
-    let bench = Bench::new(Folder::new(&folder)?, start);
+    let bench = Bench::new(Folder::new(&folder)?, start, args.most_upload);
     bench.check_start()?;
     let settings = Settings {
         host: args.host,

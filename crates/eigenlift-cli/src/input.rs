@@ -413,7 +413,7 @@ pub(crate) fn read_options(args: &InputArgs) -> ReadOptions {
         columns: args.columns.clone(),
         target: args.target.clone(),
         missing: args.missing,
-        member: None,
+        ..ReadOptions::default()
     }
 }
 

@@ -87,7 +87,9 @@ impl Page {
 
     /// A fit, waited for.
     fn fit(&self, data: &Value, args: &[&str]) -> Value {
-        let mut job = self.post("api/fit", &json!({"workspace": "test", "pane": "a", "data": data["id"], "args": args})).json();
+        let mut job = self
+            .post("api/fit", &json!({"workspace": "test", "pane": "a", "data": data["id"], "args": args}))
+            .json();
         while job["state"] == "running" {
             job = self.get(&format!("api/job/{}?wait=2000", job["job"])).json();
         }
@@ -185,7 +187,9 @@ fn long_fits_tell_their_progress_and_can_be_cancelled() {
     let request = json!({"workspace": "test", "pane": "a", "data": data["id"], "args": ["kpca", "--rank", "exact", "-k", "40"]});
     let first = page.post("api/fit", &request).json();
     assert_eq!(first["state"], "running");
-    let other = page.post("api/fit", &json!({"workspace": "test", "pane": "b", "data": data["id"], "args": ["pca"]})).json();
+    let other = page
+        .post("api/fit", &json!({"workspace": "test", "pane": "b", "data": data["id"], "args": ["pca"]}))
+        .json();
     page.post(&format!("api/cancel/{}", first["job"]), &json!({}));
     let ended = page.get(&format!("api/job/{}?wait=10000", first["job"])).json();
     assert_eq!(ended["state"], "cancelled", "{ended}");

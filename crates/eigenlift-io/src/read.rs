@@ -30,6 +30,35 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// The member of an NPZ file that holds the data; also `FILE.npz:NAME` as the path.
     pub member: Option<String>,
+    /// The most bytes that an NPZ or Parquet file may unpack to, for files of others; any number when not given.
+    pub most_unpacked: Option<u64>,
+}
+
+/// How much more a packed file may unpack to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowance {
+    most: Option<u64>,
+    taken: u64,
+}
+
+impl Allowance {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        Self { most: options.most_unpacked, taken: 0 }
+    }
+
+    /// Counts bytes before they are unpacked.
+    pub(crate) fn take(&mut self, bytes: u64, file: &str) -> Result<()> {
+        self.taken = self.taken.saturating_add(bytes);
+        match self.most {
+            Some(most) if self.taken > most => Err(TableError::Memory(Report::new(
+                file,
+                format!("it unpacks to {} bytes or more", self.taken),
+                format!("at most {most} bytes are taken"),
+                "Choose fewer columns or rows, or raise the limit",
+            ))),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Reads a table; the path `-` is standard input.

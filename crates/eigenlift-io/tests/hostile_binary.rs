@@ -326,3 +326,29 @@ fn integers_that_double_precision_does_not_have_are_told() {
     let options = ReadOptions { columns: Some("b".into()), ..ReadOptions::default() };
     assert_eq!(read("a.csv", text, &options).expect("a table").large_integers, None);
 }
+
+/// Zeros shrink a thousandfold; what is announced is refused before anything is unpacked.
+#[test]
+fn what_an_archive_unpacks_to_can_be_bounded() {
+    let most = |most| ReadOptions { most_unpacked: Some(most), ..target("y") };
+    let zeros = [0_u8; 8 * 600];
+    let numbers = doubles(&(0..100).map(f64::from).collect::<Vec<f64>>());
+    for fortran in [false, true] {
+        let bytes = npz(&[
+            ("X.npy", npy("'<f8'", fortran, "(100, 6)", &zeros)),
+            ("y.npy", npy("'<f8'", false, "(100,)", &numbers)),
+            ("unused.npy", npy("'<f8'", false, "(600,)", &zeros)),
+        ]);
+        let table = read("a.npz", &bytes, &most(4800 + 800)).expect("a table");
+        assert_eq!((table.n_rows, table.n_columns()), (100, 6));
+        for (limit, at_least) in [(4799, 4800), (5599, 5600)] {
+            let error = read("a.npz", &bytes, &most(limit)).expect_err("too much");
+            let words = format!("it unpacks to {at_least} bytes or more; at most {limit}");
+            assert!(error.to_string().contains(&words), "{error}");
+        }
+    }
+    let announced = npz(&[("X.npy", npy("'|u1'", true, "(1000000000, 1000)", b""))]);
+    let error =
+        read("a.npz", &announced, &ReadOptions { most_unpacked: Some(1 << 26), ..ReadOptions::default() });
+    assert!(error.expect_err("too much").to_string().contains("1000000000000 bytes"), "said before reading");
+}

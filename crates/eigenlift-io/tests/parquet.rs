@@ -166,3 +166,47 @@ fn columns_that_are_called_alike_are_refused() {
         assert!(error.to_string().contains("columns 1 and 3 are both called \"a\""), "{error}");
     }
 }
+
+/// A constant takes a few bytes in the file, however many rows there are.
+#[test]
+fn what_a_file_unpacks_to_can_be_bounded() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.parquet");
+    let n = 40_000;
+    let schema = "message m { REQUIRED DOUBLE d; REQUIRED BYTE_ARRAY t (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let file = fs::File::create(&path).expect("a file");
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).expect("a writer");
+    let mut rows = writer.next_row_group().expect("a row group");
+    while let Some(mut column) = rows.next_column().expect("a column") {
+        match column.untyped() {
+            ColumnWriter::DoubleColumnWriter(w) => w.write_batch(&vec![1.5; n], None, None),
+            ColumnWriter::ByteArrayColumnWriter(w) => {
+                w.write_batch(&vec!["some text that repeats".into(); n], None, None)
+            }
+            _ => unreachable!("two columns"),
+        }
+        .expect("cells");
+        column.close().expect("a column");
+    }
+    rows.close().expect("a row group");
+    writer.close().expect("a file");
+    assert!(fs::metadata(&path).expect("a file").len() < 4000);
+    let read = |most: u64, columns: &str| {
+        let options = ReadOptions {
+            most_unpacked: Some(most),
+            columns: (!columns.is_empty()).then(|| columns.to_owned()),
+            ..ReadOptions::default()
+        };
+        read_table(&path, &options).map(|table| table.n_rows).map_err(|error| error.to_string())
+    };
+    let numbers = 8 * n as u64;
+    let text = n as u64 * (22 + size_of::<String>() as u64);
+    assert_eq!(read(numbers + text, ""), Ok(n));
+    for (most, from) in
+        [(numbers - 1, numbers), (numbers + text - 1, numbers + text), (numbers, numbers + 46)]
+    {
+        let error = read(most, "").expect_err("too much");
+        assert!(error.contains(&format!("it unpacks to {from} bytes or more; at most {most}")), "{error}");
+    }
+}

@@ -228,6 +228,10 @@ fn distances_that_overflow_are_named() {
         let text = KernelPca::new(1).kernel(spec("rbf(gamma=1e-300)")).fit(rows).unwrap_err().to_string();
         assert!(text.contains("is NaN") && text.contains("Scale the data down"), "{n}: {text}");
     }
+    // Rows that differ are not called rows without any distance.
+    let apart = Matrix::from_fn(300, 2, |i, j| 1e300 * ((i + j) as f64 / 300.0 - 0.5));
+    let text = KernelPca::new(1).kernel(spec("rbf")).fit(apart).unwrap_err().to_string();
+    assert!(text.contains("distances that overflow") && text.contains("Scale the data down"), "{text}");
     let model = KernelPca::new(1).kernel(spec("linear")).fit(problems::noise(20, 2, 1)).unwrap();
     let far = Matrix::from_fn(3, 2, |i, _| if i == 1 { 1e308 } else { 1.0 });
     let text = model.transform(&far).unwrap_err().to_string();

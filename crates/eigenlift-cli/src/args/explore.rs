@@ -30,7 +30,7 @@ pub(crate) struct ExploreArgs {
     /// Port; 0 for any that is free
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) port: u16,
-    /// Largest table that can be uploaded
+    /// Largest table that can be uploaded; a packed one (NPZ, Parquet) counts by what it unpacks to
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory)]
     pub(crate) most_upload: u64,
     /// Do not open a browser

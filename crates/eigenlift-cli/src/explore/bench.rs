@@ -56,11 +56,13 @@ pub(crate) struct Bench {
     folder: Folder,
     start: Opening,
     tables: Tables,
+    /// Bytes that an upload may have and unpack to.
+    most_upload: u64,
 }
 
 impl Bench {
-    pub(super) fn new(folder: Folder, start: Opening) -> Self {
-        Self { folder, start, tables: Tables::default() }
+    pub(super) fn new(folder: Folder, start: Opening, most_upload: u64) -> Self {
+        Self { folder, start, tables: Tables::default(), most_upload }
     }
 
     /// Refuses a beginning that cannot be opened, before the page is shown.
@@ -198,7 +200,8 @@ impl Workbench for Bench {
     fn upload(&self, name: &str, bytes: Vec<u8>, opening: &Opening) -> Result<Value, Problem> {
         let name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_else(|| "upload".into());
-        let opened = from_bytes(Path::new(&name), std::io::Cursor::new(bytes), opening)?;
+        let most = Some(self.most_upload);
+        let opened = from_bytes(Path::new(&name), std::io::Cursor::new(bytes), opening, most)?;
         Ok(self.tables.add(opened).shown())
     }
 

@@ -11,7 +11,7 @@ use crate::views::divided;
 use eigenlift::data::AnySamples;
 use eigenlift::kernel::{Kernel, KernelSpec, Param, Width};
 use eigenlift_explorer::{Opening, Problem};
-use eigenlift_io::{Format, Missing, ReadOptions, Target, read_table_from};
+use eigenlift_io::{Format, Missing, ReadOptions, TableError, Target, read_table_from};
 use eigenlift_plot::web::base64;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -132,7 +132,7 @@ impl Folder {
     pub(super) fn read(&self, name: &str, opening: &Opening) -> Result<Opened, Problem> {
         let (path, file) = self.open(name)?;
         let path = if self.shown == Path::new(".") { PathBuf::from(name) } else { path };
-        from_bytes(&path, file, opening)
+        from_bytes(&path, file, opening, None)
     }
 }
 
@@ -163,11 +163,25 @@ impl Opened {
     }
 }
 
-/// Reads a table from bytes.
+/// Words about a table that cannot be read.
+fn unread(error: TableError) -> Problem {
+    match error {
+        TableError::Memory(mut report) => {
+            report.advice = "Choose fewer columns, or put it into the folder of the explorer and open it there, or start with a \
+                             larger --most-upload"
+                .into();
+            Problem::TooLarge(report.to_string())
+        }
+        error => Problem::Request(error.to_string()),
+    }
+}
+
+/// Reads a table from bytes, which may be packed and then unpack to at most so many.
 pub(super) fn from_bytes(
     path: &Path,
     bytes: impl std::io::Read + Send + 'static,
     opening: &Opening,
+    most_unpacked: Option<u64>,
 ) -> Result<Opened, Problem> {
     let missing: Missing = match &opening.missing {
         Some(word) => word.parse().map_err(|_| {
@@ -179,10 +193,10 @@ pub(super) fn from_bytes(
         target: opening.target.clone().filter(|name| !name.is_empty()),
         columns: opening.columns.clone().filter(|list| !list.trim().is_empty()),
         missing,
+        most_unpacked,
         ..ReadOptions::default()
     };
-    let table = read_table_from(&path.display().to_string(), bytes, &options)
-        .map_err(|error| Problem::Request(error.to_string()))?;
+    let table = read_table_from(&path.display().to_string(), bytes, &options).map_err(unread)?;
     let name = path.display().to_string();
     let mut words = vec![if name.starts_with('-') { format!("./{name}") } else { name }];
     let flags = [
@@ -207,7 +221,7 @@ pub(super) fn built_in(name: &str, opening: &Opening) -> Result<Opened, Problem>
     let target = opening.target.clone().or_else(|| set.target_name.clone());
     let file = format!("{name}.csv");
     let opening = Opening { target, ..opening.clone() };
-    let opened = from_bytes(Path::new(&file), std::io::Cursor::new(text.into_bytes()), &opening)?;
+    let opened = from_bytes(Path::new(&file), std::io::Cursor::new(text.into_bytes()), &opening, None)?;
     let made_by = ["eigenlift", "data", name, "--out", file.as_str()].map(String::from).to_vec();
     let image = (name == "digits" && opened.account.columns == 64).then_some([8, 8]);
     Ok(Opened { made_by: Some(made_by), image, ..opened })

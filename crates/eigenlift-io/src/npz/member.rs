@@ -29,6 +29,11 @@ impl Member {
         Array::new(self.bytes(file, name)?, self.header.clone(), name)
     }
 
+    /// The bytes that its data take once they are unpacked.
+    pub(crate) fn unpacked(&self, name: &str) -> Result<u64> {
+        self.header.data_bytes(name, self.header.element(name)?)
+    }
+
     /// Its bytes, which begin with the header.
     pub(crate) fn bytes(&self, file: &Arc<File>, name: &str) -> Result<Bytes> {
         let n_bytes = file.metadata().map_err(|error| TableError::unreadable(name, error))?.len();

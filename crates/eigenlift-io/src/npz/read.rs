@@ -7,7 +7,7 @@ use crate::draft::{Draft, Spot};
 use crate::error::{Report, Result, TableError, quoted};
 use crate::feed::{Feed, Opened, Survey};
 use crate::npy::{self, Array};
-use crate::read::ReadOptions;
+use crate::read::{Allowance, ReadOptions};
 use crate::selection::Selection;
 use crate::source::Source;
 
@@ -17,6 +17,8 @@ pub(crate) fn open(source: Source, options: &ReadOptions, wanted: Option<&str>) 
     let Contents { name, file, members, .. } = Contents::open(source)?;
     let data = choose(&members, wanted, &name)?;
     let data_name = format!("{name}:{}", data.name);
+    let mut allowance = Allowance::new(options);
+    allowance.take(data.unpacked(&data_name)?, &data_name)?;
     let array = data.array(&file, &data_name)?;
     let n_rows = array.n_rows() as u64;
     let mut names = npy::column_names(array.n_columns());
@@ -38,7 +40,9 @@ pub(crate) fn open(source: Source, options: &ReadOptions, wanted: Option<&str>) 
         } else if !carried {
             continue;
         }
-        let array = member.array(&file, &format!("{name}:{}", member.name))?;
+        let member_name = format!("{name}:{}", member.name);
+        allowance.take(member.unpacked(&member_name)?, &member_name)?;
+        let array = member.array(&file, &member_name)?;
         beside.push(Beside { position: names.len(), is_text: member.header.is_text(), array });
         names.push(member.name.clone());
     }

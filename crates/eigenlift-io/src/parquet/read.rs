@@ -18,7 +18,7 @@ use crate::cell::{Content, is_missing};
 use crate::draft::{Draft, Spot};
 use crate::error::{Report, Result, TableError, quoted};
 use crate::feed::{Feed, Opened, Survey};
-use crate::read::ReadOptions;
+use crate::read::{Allowance, ReadOptions};
 use crate::selection::Selection;
 use crate::source::Source;
 use crate::watched::Watched;
@@ -75,7 +75,18 @@ fn open_file(
     let name = name.to_owned();
     let held_bytes = held_by_columns(&reader, &draft, unsigned.len());
     let (columns, next_group, left) = (Vec::new(), 0, 0);
-    let groups = Groups { name: name.clone(), reader, unsigned, held_bytes, next_group, columns, left };
+    let mut allowance = Allowance::new(options);
+    allowance.take(unpacked(&reader, &draft), &name)?;
+    let groups = Groups {
+        name: name.clone(),
+        reader,
+        unsigned,
+        held_bytes,
+        next_group,
+        columns,
+        left,
+        allowance,
+    };
     let (feed, survey) = (Box::new(groups), Survey::UntilKnown);
     Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }
@@ -104,6 +115,26 @@ fn held_by_columns(reader: &SerializedFileReader<File>, draft: &Draft, n_columns
     bytes * (1 + wanted.count() as u64)
 }
 
+/// The bytes that the numbers of a file take once they are unpacked, or all its pages if that is more. Text is counted as it
+/// comes, because a dictionary repeats it at no cost in the file.
+fn unpacked(reader: &SerializedFileReader<File>, draft: &Draft) -> u64 {
+    let (mut pages, mut numbers) = (0_u64, 0_u64);
+    for group in reader.metadata().row_groups() {
+        let n_rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        for (position, chunk) in group.columns().iter().enumerate().filter(|(i, _)| draft.wants(*i)) {
+            let width = match group.schema_descr().columns().get(position).map(|c| c.physical_type()) {
+                Some(PhysicalType::BOOLEAN) => 1,
+                Some(PhysicalType::INT32 | PhysicalType::FLOAT) => 4,
+                Some(PhysicalType::INT64 | PhysicalType::DOUBLE) => 8,
+                _ => 0,
+            };
+            numbers = numbers.saturating_add(n_rows.saturating_mul(width));
+            pages = pages.saturating_add(u64::try_from(chunk.uncompressed_size()).unwrap_or(0));
+        }
+    }
+    pages.max(numbers)
+}
+
 /// A file, row group after row group.
 struct Groups {
     name: String,
@@ -116,6 +147,7 @@ struct Groups {
     columns: Vec<(usize, ColumnReader)>,
     /// Rows of it that are still to come.
     left: usize,
+    allowance: Allowance,
 }
 
 impl Feed for Groups {
@@ -178,7 +210,8 @@ impl Groups {
     }
 
     fn read_batch(&mut self, draft: &mut Draft, n: usize) -> Result<()> {
-        let mut batch = Batch { first_row: draft.next_row(), n, draft, name: &self.name };
+        let first_row = draft.next_row();
+        let mut batch = Batch { first_row, n, draft, name: &self.name, allowance: &mut self.allowance };
         for (i, (position, reader)) in self.columns.iter_mut().enumerate() {
             let unsigned = self.unsigned.get(*position) == Some(&true);
             // Rows are opened only once data for them were seen.
@@ -198,6 +231,7 @@ struct Batch<'a> {
     first_row: usize,
     n: usize,
     name: &'a str,
+    allowance: &'a mut Allowance,
 }
 
 impl Batch<'_> {
@@ -261,6 +295,7 @@ impl Batch<'_> {
         let cells = self.cells(reader, first)?;
         for (i, value) in cells.iter().enumerate() {
             let bytes = value.map_or(&[][..], ByteArray::data);
+            self.allowance.take((bytes.len() + size_of::<String>()) as u64, self.name)?;
             let text = std::str::from_utf8(bytes)
                 .map_err(|_| damaged(self.name, &format!("text in column {} is not UTF-8", position + 1)))?;
             let content = if is_missing(text.trim()) { Content::Missing } else { Content::Text };

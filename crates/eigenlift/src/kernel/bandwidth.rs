@@ -142,7 +142,14 @@ fn median(rows: PairRows<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
     if middle > 0.0 && middle.is_finite() {
         return Ok(middle);
     }
-    let positive: Vec<f64> = values.into_iter().filter(|v| *v > 0.0 && v.is_finite()).collect();
+    if !values.iter().all(|v| v.is_finite()) {
+        return Err(Error::data(
+            format!("{} rows with distances that overflow double precision", rows.n_rows),
+            "a median needs distances, and squares of distances, below 1.8e308",
+            "Scale the data down",
+        ));
+    }
+    let positive: Vec<f64> = values.into_iter().filter(|v| *v > 0.0).collect();
     if positive.is_empty() {
         return Err(Error::data(
             format!("{} rows without any distance between them", rows.n_rows),
