@@ -17,7 +17,7 @@ from ._base import EigenliftWarning, Estimator
 from ._kernel_base import Kernel
 from ._kernel_choice import choose
 from ._kernel_choose import KernelChoice
-from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, symmetric
+from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, shares, symmetric
 from ._linear import completed, pass_on_warnings
 from ._rows import from_native, native, owned
 
@@ -197,15 +197,13 @@ class KernelFit(Estimator):
         self.eigenvalues_ = np.concatenate([values, np.zeros(size - kept)]).astype(dtype)
         if vectors is not None:
             self.eigenvectors_ = completed(vectors.T, size).T.astype(dtype, order="C")
-        total = model.total if model is not None else 0.0
-        self.explained_variance_ratio_ = np.divide(
-            np.abs(self.eigenvalues_), total, out=np.zeros_like(self.eigenvalues_), where=total > 0
-        )
         if model is None:
+            self.explained_variance_ratio_ = np.zeros_like(self.eigenvalues_)
             self._model, self.kernel_, self.plan_ = None, str(self.kernel), None
             self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
             self.n_iter_ = 1
             return
+        self.explained_variance_ratio_ = shares(self.eigenvalues_, model.total)
         self._tell(model)
         pass_on_warnings(model)
         self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
@@ -294,7 +292,7 @@ class KernelFit(Estimator):
         self.n_iter_ = max(1, json.loads(model.stats)["iterations"])
         precision = np.float32 if model.precision == "f32" else np.float64
         self.eigenvalues_ = model.eigenvalues.astype(precision)
-        self.explained_variance_ratio_ = (np.abs(model.eigenvalues) / model.total).astype(precision)
+        self.explained_variance_ratio_ = shares(model.eigenvalues, model.total).astype(precision)
         if '"route":"dual"' in model.plan:
             self.eigenvectors_ = (model.scores() / np.sqrt(np.abs(model.eigenvalues))).astype(precision)
             if samples is not None:

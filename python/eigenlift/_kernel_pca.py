@@ -12,7 +12,7 @@ from ._account import Plan
 from ._align import Alignable
 from ._base import EigenliftWarning
 from ._kernel_fit import KernelFit
-from ._kernel_spectrum import shifted
+from ._kernel_spectrum import shares, shifted
 from ._novelty import Monitoring
 from ._preimage import WayBack
 from ._rows import from_native, native
@@ -100,7 +100,8 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Its eigenvectors.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance in feature space that each component holds.
+        Share of the variance in feature space that each component holds; NaN where the total is not positive, as it
+        can be of an indefinite kernel.
     dual_coef_, X_transformed_fit_ : ndarray
         Of the way back, with `fit_inverse_transform=True`.
     X_fit_ : ndarray or sparse matrix
@@ -320,7 +321,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
     def _certified(self, model):
         """Takes the model with its certificate."""
         self._tell(model)
-        self.explained_variance_ratio_ = (np.abs(self.eigenvalues_) / model.total).astype(self.eigenvalues_.dtype)
+        self.explained_variance_ratio_ = shares(self.eigenvalues_, model.total)
         return self.certificate_
 
     def refine(self, X=None):

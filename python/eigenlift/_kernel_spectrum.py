@@ -55,6 +55,11 @@ def symmetric(K):
     return (centered + centered.T) / 2, means
 
 
+def shares(values, total):
+    """Share of the total that each eigenvalue has; NaN where the total is not positive."""
+    return (np.abs(values) / (total if total > 0 else np.nan)).astype(values.dtype)
+
+
 def shifted(model, means):
     """The model of a matrix from which these means had been taken, for kernel values from which they were not."""
     header, arrays = model.parts()

@@ -170,7 +170,7 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
     if bounds.grounds == Grounds::Residuals {
         lines.push(certified(&bounds, k));
     }
-    if let Some(explained) = bounds.explained {
+    if let Some(explained) = bounds.explained.filter(|_| !shares(model).is_empty()) {
         lines.push(format!(
             "the best {k} axes hold between {} and {} of the variance",
             percent(explained.low),
@@ -192,10 +192,19 @@ pub(crate) fn certified(bounds: &Bounds, k: usize) -> String {
     }
 }
 
+/// Shares of the variance that can be shown: none where they are not shares, because the kernel is indefinite and the total is
+/// not positive, or less than what was found.
+pub(crate) fn shares(model: &FittedKernelPca) -> Vec<f64> {
+    // What is printed as 100.0 % at most.
+    const WHOLE: f64 = 1.0005;
+    let shares = model.explained_variance_ratio();
+    if shares.iter().sum::<f64>() < WHOLE { shares } else { Vec::new() }
+}
+
 /// The table of components.
 pub(crate) fn components(model: &FittedKernelPca) -> String {
-    let (certificate, ratio, variances) =
-        (model.certificate(), model.explained_variance_ratio(), model.variances());
+    let (certificate, ratio, variances) = (model.certificate(), shares(model), model.variances());
+    let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.2} %", 100.0 * share));
     // Intervals around nλ itself, and not around what an approximation makes of it.
     let proved = certificate.bounds.grounds == Grounds::Residuals && model.plan().route != Route::LowRank;
     let mut cumulative = 0.0;
@@ -205,13 +214,13 @@ pub(crate) fn components(model: &FittedKernelPca) -> String {
         .enumerate()
         .take(SHOWN_COMPONENTS)
         .map(|(j, value)| {
-            cumulative += ratio[j];
+            cumulative += ratio.get(j).copied().unwrap_or_default();
             let mut row = vec![
                 format!("kpca{}", j + 1),
                 number(variances[j]),
                 number(*value),
-                format!("{:.2} %", 100.0 * ratio[j]),
-                format!("{:.2} %", 100.0 * cumulative),
+                percent(ratio.get(j).copied()),
+                percent(ratio.get(j).map(|_| cumulative)),
             ];
             row.extend(certificate.residuals.get(j).map(|residual| format!("{residual:.1e}")));
             row.extend(certificate.intervals.get(j).map(|Interval { low, high }| {

@@ -8,6 +8,7 @@ pub(crate) use command::run;
 pub(crate) use gram::{draw_gram, draw_gram_of};
 pub(crate) use plane::{draw_contours, draw_curves, draw_linear, is_planar};
 
+use crate::account;
 use crate::exit::Failure;
 use crate::method::Model;
 use crate::outputs;
@@ -164,7 +165,7 @@ pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure,
     let intervals: Vec<(f64, f64)> = bounds.map(|bound| (bound.low / n, bound.high / n)).collect();
     Ok(scree(&Scree {
         eigenvalues: &model.variances(),
-        ratio: &model.explained_variance_ratio(),
+        ratio: &account::shares(model),
         intervals: (!intervals.is_empty()).then_some(&intervals),
         title,
         ..Scree::default()

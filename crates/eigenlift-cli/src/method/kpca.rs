@@ -286,7 +286,7 @@ impl Model for FittedKernelPca {
     }
 
     fn shares(&self) -> Vec<f64> {
-        self.explained_variance_ratio()
+        account::shares(self)
     }
 
     fn pictures(&self, has_rows: bool) -> Vec<PlotKind> {

@@ -111,9 +111,11 @@ impl FittedKernelPca {
         self.centered_trace
     }
 
-    /// Share of the total variance in feature space that each component holds.
+    /// Share of the total variance in feature space that each component holds. NaN where the total is not positive: all kernel
+    /// values are the same, or the kernel is indefinite and its negative eigenvalues outweigh the others.
     pub fn explained_variance_ratio(&self) -> Vec<f64> {
-        self.eigenvalues.iter().map(|v| v.abs() / self.centered_trace).collect()
+        let total = if self.centered_trace > 0.0 { self.centered_trace } else { f64::NAN };
+        self.eigenvalues.iter().map(|v| v.abs() / total).collect()
     }
 
     /// α: coefficients of the axes over samples, α = β/√(nλ), (K6); over landmarks or features when the fit went through them.
@@ -226,5 +228,22 @@ impl FittedKernelPca {
     pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = engine;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::KernelPca;
+
+    #[test]
+    fn a_total_that_is_not_positive_has_no_shares() {
+        let rows = Matrix::from_fn(12, 2, |i, j| ((i * (j + 3)) % 7) as f64);
+        let model = KernelPca::new(2).fit(rows).unwrap();
+        assert!(model.explained_variance_ratio().iter().all(|share| (0.0..=1.0).contains(share)));
+        for centered_trace in [0.0, -1e-13, -3.0, f64::NAN] {
+            let shares = FittedKernelPca { centered_trace, ..model.clone() }.explained_variance_ratio();
+            assert!(shares.len() == 2 && shares.iter().all(|share| share.is_nan()), "{shares:?}");
+        }
     }
 }
