@@ -5,7 +5,7 @@
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::fmt::Write;
@@ -68,10 +68,12 @@ impl Guard {
     }
 
     /// Why a request is refused, if it is.
-    fn refusal(&self, headers: &HeaderMap, path: &str) -> Option<(StatusCode, &'static str)> {
+    fn refusal(&self, headers: &HeaderMap, uri: &Uri) -> Option<(StatusCode, &'static str)> {
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or_default();
-        if !self.is_own_host(host) {
+        // A second name, in another header or in the address itself, may be what somebody between goes by.
+        let is_one = headers.get_all(header::HOST).iter().count() == 1 && uri.authority().is_none();
+        if !is_one || !self.is_own_host(host) {
             return Some((StatusCode::FORBIDDEN, "the header Host is not that of this server."));
         }
         let origin = text(header::ORIGIN);
@@ -81,12 +83,12 @@ impl Guard {
         // A link to the page may stand anywhere; whoever has it has the token.
         let is_link = text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
             && text(HeaderName::from_static("sec-fetch-dest")) == Some("document")
-            && path.trim_matches('/').len() <= 2 * TOKEN_BYTES;
+            && uri.path().trim_matches('/').len() <= 2 * TOKEN_BYTES;
         let site = text(HeaderName::from_static("sec-fetch-site"));
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) && !is_link {
             return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
         }
-        let given = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let given = uri.path().trim_start_matches('/').split('/').next().unwrap_or_default();
         if !same(given, &self.token) {
             return Some((
                 StatusCode::NOT_FOUND,
@@ -112,7 +114,7 @@ pub(crate) fn wrong_method() -> Response {
 /// Lets requests pass that may, and marks all answers.
 pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_known = matches!(*request.method(), Method::GET | Method::HEAD | Method::POST);
-    let mut response = match guard.refusal(request.headers(), request.uri().path()) {
+    let mut response = match guard.refusal(request.headers(), request.uri()) {
         Some((status, words)) => (status, axum::Json(serde_json::json!({"error": words}))).into_response(),
         None if !is_known => wrong_method(),
         None => next.run(request).await,
@@ -129,8 +131,11 @@ mod tests {
 
     fn refused(address: &str, headers: &[(HeaderName, &str)], path: &str) -> Option<u16> {
         let guard = Guard { token: "secret".into(), address: address.parse().unwrap() };
-        let headers = headers.iter().map(|(k, v)| (k.clone(), HeaderValue::from_str(v).unwrap())).collect();
-        guard.refusal(&headers, path).map(|(status, _)| status.as_u16())
+        let mut all = HeaderMap::new();
+        for (name, value) in headers {
+            all.append(name.clone(), HeaderValue::from_str(value).unwrap());
+        }
+        guard.refusal(&all, &path.parse().unwrap()).map(|(status, _)| status.as_u16())
     }
 
     #[test]
@@ -144,6 +149,15 @@ mod tests {
         }
         let open = |value| refused("0.0.0.0:80", &[(header::HOST, value)], "/secret/");
         assert_eq!((open("192.168.1.7:80"), open("evil.example:80")), (None, Some(403)));
+        // One name only, and not in the address.
+        let own = (header::HOST, "127.0.0.1:80");
+        for other in ["127.0.0.1:80", "evil.example"] {
+            assert_eq!(refused("127.0.0.1:80", &[own.clone(), (header::HOST, other)], "/secret/"), Some(403));
+            assert_eq!(
+                refused("127.0.0.1:80", &[own.clone()], &format!("http://{other}/secret/")),
+                Some(403)
+            );
+        }
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl<F> Job<F> {
                     "stage": progress.stage,
                     "done": progress.done,
                     "total": progress.total,
+                    "pass": progress.again + 1,
                     "seconds": self.started.elapsed().as_secs_f64(),
                 })
             }

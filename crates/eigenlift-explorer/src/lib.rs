@@ -12,6 +12,7 @@ mod ticket;
 mod workbench;
 mod jobs;
 mod assets;
+mod body;
 mod guard;
 mod routes;
 mod server;

@@ -12,6 +12,9 @@ pub enum Problem {
     /// An upload is larger than allowed.
     #[error("{0}")]
     TooLarge(String),
+    /// A request did not come to its end.
+    #[error("{0}")]
+    TooSlow(String),
     /// The machine failed.
     #[error("{0}")]
     Machine(String),
@@ -26,6 +29,7 @@ impl Problem {
         match self {
             Self::Request(_) => 400,
             Self::Missing(_) => 404,
+            Self::TooSlow(_) => 408,
             Self::Cancelled => 409,
             Self::TooLarge(_) => 413,
             Self::Machine(_) => 500,

@@ -1,13 +1,14 @@
 //! What each address answers.
 
 use crate::jobs::{Job, Jobs};
-use crate::{Download, FitRequest, Opening, Problem, Workbench, assets, guard};
+use crate::{Download, FitRequest, Opening, Problem, Workbench, assets, body, guard};
 use axum::Json;
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -66,8 +67,18 @@ pub(crate) fn router<W: Workbench>(workbench: Arc<W>, most_upload: usize) -> Rou
         .route("/{token}/api/download/{job}/{file}", get(download::<W>))
         .fallback(|| async { Refusal(nothing_here()) })
         .method_not_allowed_fallback(|| async { guard::wrong_method() })
-        .layer(DefaultBodyLimit::max(most_upload))
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(most_upload, receive))
         .with_state(desk)
+}
+
+/// Takes the body of a request before it is answered.
+async fn receive(State(most): State<usize>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match body::received(body, most).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Err(problem) => Refusal(problem).into_response(),
+    }
 }
 
 fn nothing_here() -> Problem {
@@ -127,29 +138,9 @@ struct Upload {
 async fn upload<W: Workbench>(
     State(desk): Shared<W>,
     about: Result<Query<Upload>, QueryRejection>,
-    request: Request,
+    bytes: Bytes,
 ) -> Answer {
     let Query(about) = about.map_err(|error| Problem::Request(error.body_text()))?;
-    let too_large = || {
-        let name = &about.name;
-        Problem::TooLarge(format!(
-            "{name} is larger than {} bytes, which is what the page takes; put it into the folder of the explorer and open it \
-             there, or start with --most-upload.",
-            desk.most_upload
-        ))
-    };
-    // What says that it is too large need not be waited for.
-    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if length.and_then(|text| text.parse::<u64>().ok()).is_some_and(|n| n > desk.most_upload as u64) {
-        return Err(too_large().into());
-    }
-    let bytes = Bytes::from_request(request, &()).await.map_err(|error| {
-        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            too_large()
-        } else {
-            Problem::Request(format!("the upload ended early ({}).", error.body_text()))
-        }
-    })?;
     let Upload { name, target, columns, missing } = about;
     let opening = Opening { target, columns, missing, ..Opening::default() };
     let answer = apart(move || desk.workbench.upload(&name, bytes.into(), &opening)).await?;

@@ -2,10 +2,20 @@
 
 use crate::guard::{self, Guard};
 use crate::{Workbench, routes};
+use axum::Router;
 use axum::middleware::from_fn_with_state;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest that the head of a request, or the next request on a connection, is waited for.
+const LONGEST_HEAD: Duration = Duration::from_secs(15);
+/// What is waited after the system could not give a connection: it has too many files open, say.
+const BREATH: Duration = Duration::from_secs(1);
 
 /// Where the server listens and what it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +62,38 @@ impl Server {
     /// Serves the page until the process ends.
     ///
     /// # Errors
-    /// When the network fails.
+    /// When the network cannot be used at all.
     pub fn run(self, workbench: impl Workbench) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let router = routes::router(Arc::new(workbench), self.most_upload)
                 .layer(from_fn_with_state(self.guard, guard::check));
-            axum::serve(listener, router).await
+            serve(&listener, &router).await
         })
+    }
+}
+
+/// Answers every connection. Why not by axum alone: it waits for the head of a request for ever.
+async fn serve(listener: &tokio::net::TcpListener, router: &Router) -> io::Result<()> {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) => {
+                continue;
+            }
+            Err(_) => {
+                tokio::time::sleep(BREATH).await;
+                continue;
+            }
+        };
+        let service = TowerToHyperService::new(router.clone());
+        // A connection that fails is the other side's matter.
+        tokio::spawn(async move {
+            let mut settings = http1::Builder::new();
+            settings.timer(TokioTimer::new()).header_read_timeout(LONGEST_HEAD);
+            let _ = settings.serve_connection(TokioIo::new(stream), service).await;
+        });
     }
 }

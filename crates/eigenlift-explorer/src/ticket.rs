@@ -10,6 +10,8 @@ pub(crate) struct Progress {
     pub(crate) done: u64,
     /// 0 when the end is not known.
     pub(crate) total: u64,
+    /// How often the stage began anew after it was nearly done: a method may go over its data many times.
+    pub(crate) again: u64,
 }
 
 /// Held by a fit while it runs.
@@ -26,6 +28,10 @@ impl Ticket {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.stage != stage {
             stage.clone_into(&mut progress.stage);
+            progress.again = 0;
+        // Why not any smaller number: threads that share a pass may tell of it in another order.
+        } else if 10 * progress.done >= 9 * progress.total && 2 * done < total {
+            progress.again += 1;
         }
         (progress.done, progress.total) = (done, total);
     }
@@ -61,5 +67,27 @@ impl std::fmt::Debug for Ticket {
             .field("cancelled", &self.is_cancelled())
             .field("progress", &self.progress())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_over_the_same_data_are_counted() {
+        let ticket = Ticket::default();
+        let mut counted = Vec::new();
+        for (stage, done) in
+            [("a", 1), ("a", 3), ("a", 2), ("a", 9), ("a", 10), ("a", 1), ("a", 10), ("a", 2), ("b", 1)]
+        {
+            ticket.report(stage, done, 10);
+            counted.push(ticket.progress().again);
+        }
+        assert_eq!(counted, [0, 0, 0, 0, 0, 1, 1, 2, 0]);
+        for _ in 0..3 {
+            ticket.report("b", 0, 0);
+        }
+        assert_eq!(ticket.progress().again, 0);
     }
 }

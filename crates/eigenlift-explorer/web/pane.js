@@ -100,8 +100,9 @@ const ExplorerPane = (() => {
       const bar = at("progress");
       if (job.total > 0) Object.assign(bar, { max: job.total, value: Math.min(job.done, job.total) });
       else bar.removeAttribute("value");
+      const pass = job.pass > 1 ? `, pass ${job.pass}` : "";
       const share = job.total > 0 ? `, ${Math.floor((100 * job.done) / job.total)} %` : "";
-      onStatus(`Fitting: ${job.stage || "starting"}${share} (${seconds(job.seconds)})`);
+      onStatus(`Fitting: ${job.stage || "starting"}${pass}${share} (${seconds(job.seconds)})`);
     }
 
     function onFailed(text, order) {

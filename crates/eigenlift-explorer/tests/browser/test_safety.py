@@ -88,6 +88,17 @@ def test_a_name_that_was_pointed_here_is_refused(served, host):
         assert b"good.csv" not in answer.body
 
 
+@pytest.mark.parametrize("second", ["evil.example", "127.0.0.1:{port}"])
+def test_a_second_name_is_refused(served, second):
+    second = second.format(port=served.port)
+    headers = [("Host", second)]
+    assert is_refused(served.ask("GET", "api/catalogue", None, headers))
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
+        address = f"http://{second}/{served.token}/api/catalogue"
+        line.sendall(f"GET {address} HTTP/1.1\r\nHost: {served.host}\r\nConnection: close\r\n\r\n".encode())
+        assert b" 403 " in line.recv(4096).split(b"\r\n")[0]
+
+
 @pytest.mark.parametrize(
     "origin",
     [
@@ -295,6 +306,10 @@ def test_an_upload_of_unstated_length_is_bounded_too(served):
         ("POST", "api/data", {"builtin": "iris", "file": "good.csv"}),
         ("POST", "api/fit", {"workspace": "test", "pane": "a", "data": "no-such-data", "args": ["kpca"]}),
         ("POST", "api/fit", {"workspace": "test", "pane": "a", "args": ["kpca"]}),
+        ("POST", "api/fit", {"pane": "a", "data": 1, "args": ["kpca"]}),
+        ("POST", "api/fit", {"workspace": "", "pane": "a", "data": 1, "args": ["kpca"]}),
+        ("POST", "api/fit", {"workspace": "w" * 1000, "pane": "a", "data": 1, "args": ["kpca"]}),
+        ("POST", "api/fit", {"workspace": "test", "pane": "invented", "data": 1, "args": ["kpca"]}),
         ("GET", "api/job/999999?wait=0", None),
         ("GET", "api/job/-1", None),
         ("POST", "api/cancel/999999", None),
