@@ -182,9 +182,9 @@ class ClassicalMDS(Manifold):
             model = self._turned(self._run(_native.fit_mds, native(rows), settings))
         except _native.NoVarianceError:
             model = None
-        self._settle(model, np.float64, min(n_samples, self.n_components))
+        self._settle(model, X.dtype, min(n_samples, self.n_components))
         if model is None:
-            self.embedding_ = np.zeros((n_samples, self._n_features_out))
+            self.embedding_ = np.zeros((n_samples, self._n_features_out), dtype=X.dtype)
             self._constant = X
         if self.landmarks is None and model is not None and "n_landmarks" in self.plan_:
             warnings.warn(
@@ -249,5 +249,4 @@ class ClassicalMDS(Manifold):
         given = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.pairwise = tags.input_tags.positive_only = given
         tags.input_tags.sparse = given or known_metric(self.metric, 2, self.metric_params) is not None
-        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

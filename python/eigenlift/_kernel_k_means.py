@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
@@ -177,6 +178,10 @@ class KernelKMeans(ClusterMixin, Kernelised):
         choice = self._sides[0].choice
         self.kernel_ = self.plan_.kernel if choice.text else str(choice.kernel)
         self._n_features_out = model.n_outputs
+
+    def _category(self, text):
+        # scikit-learn's, where it warns.
+        return ConvergenceWarning if "distinct clusters" in text else super()._category(text)
 
     def transform(self, X):
         """Distances of rows to the mean of each cluster, in feature space.

@@ -151,7 +151,11 @@ class Kernelised(Estimator):
         """Takes the model of a fit, and tells what it warns of."""
         self._take(model)
         for text in model.warnings:
-            warnings.warn(text, EigenliftWarning, stacklevel=3)
+            warnings.warn(text, self._category(text), stacklevel=3)
+
+    def _category(self, text):
+        """The kind of a warning."""
+        return EigenliftWarning
 
     def _compared(self, X, place, plan):
         """Rows in the wider of their precision and the model's, or their kernel values, for the compiled part."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
@@ -221,7 +220,7 @@ class LocallyLinearEmbedding(Manifold):
             )
         self._given = "rows"
         model = self._run(_native.fit_lle, native(X), self._settings(X.shape[0]))
-        self._settle(model, np.float64, int(self.n_components))
+        self._settle(model, X.dtype, int(self.n_components))
         return self
 
     def _take(self, model, dtype, n_components):
@@ -262,11 +261,6 @@ class LocallyLinearEmbedding(Manifold):
         # Made again from the rows when it is asked for.
         state.pop("_nbrs", None)
         return state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags
 
 
 def locally_linear_embedding(

@@ -155,10 +155,9 @@ class Manifold(Estimator):
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        dtype = X.dtype if "float32" in self.__sklearn_tags__().transformer_tags.preserves_dtype else np.float64
         if self._model is None:
-            return np.zeros((X.shape[0], self._n_features_out), dtype=dtype)
-        return self._filled(self._placed(X)).astype(dtype, copy=False)
+            return np.zeros((X.shape[0], self._n_features_out), dtype=X.dtype)
+        return self._filled(self._placed(X)).astype(X.dtype, copy=False)
 
     def _placed(self, X):
         """Coordinates of rows that were checked."""
@@ -172,8 +171,6 @@ class Manifold(Estimator):
         estimator._take_names(model)
         estimator._given = given
         dtype = np.float32 if model.precision == "f32" else np.float64
-        if "float32" not in estimator.__sklearn_tags__().transformer_tags.preserves_dtype:
-            dtype = np.float64
         estimator._take(model, dtype, model.n_components)
         return estimator
 

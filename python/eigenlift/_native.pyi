@@ -41,7 +41,7 @@ Progress: TypeAlias = Callable[[str, int, int], object] | None
 __version__: Final[str]
 
 class EigenliftError(ValueError):
-    """What the library refuses: settings, kernels or data."""
+    """What the library refuses: settings, kernels or data. The base of all exceptions of this package."""
 
 class NoVarianceError(EigenliftError):
     """All rows look the same."""
@@ -49,10 +49,10 @@ class NoVarianceError(EigenliftError):
 class ModelFileError(EigenliftError):
     """A model file that cannot be used."""
 
-class NotConvergedError(RuntimeError):
+class NotConvergedError(EigenliftError, RuntimeError):
     """A tolerance or an error asked for was not reached."""
 
-class MemoryLimitError(MemoryError):
+class MemoryLimitError(EigenliftError, MemoryError):
     """The work does not fit into the memory allowed."""
 
 @final

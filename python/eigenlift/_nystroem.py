@@ -140,6 +140,7 @@ class Nystroem(Estimator):
         else:
             # In double precision: the inverse square root enlarges what single precision leaves open.
             K = choice.matrix(basis.astype(np.float64, copy=False), None, self._threads())
+        _refuse_not_finite(K, basis)
         if choice.text is not None:
             K = (K + K.T) / 2  # equal up to rounding; exactly equal is faster below
         self._normalization = _inverse_root(np.asarray(K, dtype=np.float64))
@@ -295,6 +296,11 @@ class Nystroem(Estimator):
                     features = self._given(piece, self._n_features_out) @ self._normalization.T
                 else:
                     features = choice.times(piece, components, self._normalization.T, self._threads())
+                if not np.isfinite(features).all():
+                    raise _native.EigenliftError(
+                        f"kernel values of rows {rows.start + 1} to {rows.stop} with the landmarks that are not finite, with entries "
+                        f"up to {abs(piece).max():.3g}; they must be finite. Scale the columns to a usual size."
+                    )
                 yield rows, (piece, features)
                 if progress is not None:
                     progress(stage, rows.stop, n_samples)
@@ -307,6 +313,17 @@ class Nystroem(Estimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _refuse_not_finite(K, basis):
+    """Raises the error for kernel values of landmarks that are beyond the range of numbers."""
+    bad = np.argwhere(~np.isfinite(K))
+    if len(bad):
+        row, column = bad[0]
+        raise _native.EigenliftError(
+            f"the kernel value {K[row, column]} of landmarks {row + 1} and {column + 1}, with entries up to "
+            f"{abs(basis).max():.3g}; kernel values must be finite. Scale the columns to a usual size."
+        )
 
 
 def _inverse_root(K):

@@ -6,8 +6,10 @@ import math
 import numbers
 import re
 
+from ._native import EigenliftError
 
-class InvalidParameterError(ValueError, TypeError):
+
+class InvalidParameterError(EigenliftError, TypeError):
     """A parameter of an estimator that has the wrong type or a value out of range."""
 
 

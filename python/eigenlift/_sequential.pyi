@@ -2,7 +2,8 @@ from abc import ABCMeta
 from os import PathLike
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.feature_selection import SelectorMixin
 
@@ -33,3 +34,4 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
     ) -> None: ...
     def fit(self, X: _Rows, y: ArrayLike | None = None, **params: Any) -> Self: ...
     def get_metadata_routing(self) -> Any: ...
+    def _get_support_mask(self) -> NDArray[np.bool_]: ...

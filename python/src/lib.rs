@@ -31,9 +31,7 @@ mod _native {
     #[pymodule_export]
     use super::choose::choose_kernel_pca;
     #[pymodule_export]
-    use super::errors::{
-        EigenliftError, MemoryLimitError, ModelFileError, NoVarianceError, NotConvergedError,
-    };
+    use super::errors::{EigenliftError, ModelFileError, NoVarianceError};
     #[pymodule_export]
     use super::fits::{fit_kernel_pca, fit_pca, fit_whitening, plan_kernel_pca, plan_pca, project};
     #[pymodule_export]
@@ -76,4 +74,9 @@ mod _native {
     use super::sums::{FeatureSums, Features, centred_product, kernel_pair};
     #[pymodule_export]
     use super::work::stop_when;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        super::errors::add_to(module)
+    }
 }

@@ -1,4 +1,4 @@
-"""A program in types that uses the public interface; mypy --strict must find nothing in it."""
+"""A program in types that uses the public interface; mypy --strict and pyright must find nothing in it."""
 
 import eigenlift
 import numpy as np

@@ -293,6 +293,9 @@ fn types(root: &Path) -> Result<(), Failure> {
     let mut check = python(root, &folder);
     check.args(["-m", "mypy", "--strict", "--config-file"]).arg(tests.join("mypy.ini"));
     check.arg("--cache-dir").arg(root.join("target/python-mypy"));
+    must(check.arg(tests.join("typed_use.py")))?;
+    let mut check = python(root, &folder);
+    check.args(["-m", "pyright", "--pythonpath"]).arg(interpreter_in(&environment_folder(root)));
     must(check.arg(tests.join("typed_use.py")))
 }
 

@@ -8,10 +8,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from .._native import EigenliftError
 from ._checks import checked_rows, checked_weights
 
 
-class PartitionError(RuntimeError):
+class PartitionError(EigenliftError, RuntimeError):
     """The work on a partition failed; the message begins with the partition.
 
     Attributes
@@ -25,7 +26,7 @@ class PartitionError(RuntimeError):
         self.partition = partition
 
 
-class RowsError(PartitionError, ValueError):
+class RowsError(PartitionError):
     """A partition holds rows or weights that cannot be used."""
 
 

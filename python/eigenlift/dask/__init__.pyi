@@ -16,7 +16,7 @@ _Client: TypeAlias = Any
 _RandomState: TypeAlias = eigenlift._RandomState
 _Progress: TypeAlias = eigenlift._Progress
 
-class PartitionError(RuntimeError):
+class PartitionError(eigenlift.EigenliftError, RuntimeError):
     partition: str | None
     def __init__(self, message: str, partition: str | None = None) -> None: ...
 

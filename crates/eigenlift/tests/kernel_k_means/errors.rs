@@ -32,14 +32,23 @@ fn settings_and_rows_out_of_range_are_refused() {
 }
 
 #[test]
-fn clusters_need_different_rows() {
+fn more_clusters_than_different_rows_leave_some_empty_and_a_warning() {
     // Five different rows, eight times each.
     let x = Matrix::from_fn(40, 2, |i, j| ((i % 5 * (j + 2)) as f64 * 1.7).sin());
     for kernel in ["linear", "rbf(gamma=1)"] {
         let model = KernelKMeans::new(5).kernel(spec(kernel)).fit(&any(&x)).unwrap();
         assert_eq!(model.sizes(), [8; 5], "{kernel}");
         assert!(model.inertia() < 1e-10, "{kernel}: {}", model.inertia());
-        refused(&KernelKMeans::new(6).kernel(spec(kernel)), &x, "5 different rows");
+        let more = KernelKMeans::new(7).kernel(spec(kernel)).fit(&any(&x)).unwrap();
+        assert!(more.warnings()[0].contains("distinct clusters (5) found smaller than n_clusters (7)"));
+        let mut sizes = more.sizes().to_vec();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [0, 0, 8, 8, 8, 8, 8], "{kernel}");
+        assert!(more.converged() && more.inertia() < 1e-10, "{kernel}: {}", more.inertia());
+        // An empty cluster has the centre of another: no row is nearer to it.
+        assert_eq!(more.predict(&x).unwrap(), more.labels(), "{kernel}");
+        let distances = more.distances(&x).unwrap();
+        assert!((0..7).all(|c| (0..40).any(|i| distances[(i, c)] < 1e-5)), "{kernel}");
     }
     let one = KernelKMeans::new(1)
         .kernel(spec("rbf(gamma=1)"))

@@ -81,7 +81,6 @@ fn contradictions_are_refused() {
     refused("mean", &model, |c| c.header["mean_square"] = json!(null), "at once");
     refused("squares", &model, |c| c.put("squares", 0, -1.0), "negative");
     refused("label", &model, |c| c.array("labels").bytes[..4].copy_from_slice(&9u32.to_le_bytes()), "labels");
-    refused("empty", &model, |c| c.array("labels").bytes.fill(0), "labels");
     refused("words", &model, |c| c.header["plan"]["engine"] = json!("a\u{7}"), "control characters");
     refused("not finite", &model, |c| c.put("coefficients", 0, f64::NAN), "coefficients");
     let model = small(true);

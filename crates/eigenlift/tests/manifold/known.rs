@@ -262,3 +262,28 @@ fn faint_heat_is_equal_weights() {
     let (a, b) = (plain.fit(x.clone()).unwrap(), heat.fit(x).unwrap());
     assert_same_up_to_sign(b.scores(), a.scores(), 1e-6, "heat");
 }
+
+/// A row that is like no other takes nothing from the others: theirs are the coordinates without it, its own are zero.
+#[test]
+fn a_row_far_from_all_others_stands_by_itself() {
+    let x = sheet(60, 71, 0.4);
+    let far = Matrix::from_fn(61, x.n_cols(), |i, j| if i == 60 { 1e3 } else { x[(i, j)] });
+    let settings = LaplacianEigenmaps::new(3).affinity(Affinity::Kernel("rbf(gamma=1)".parse().unwrap()));
+    let (without, with) = (settings.fit(x).unwrap(), settings.fit(far).unwrap());
+    assert!(with.warnings()[0].contains("Graph is not fully connected"), "{:?}", with.warnings());
+    assert!(with.warnings()[0].contains("1 row(s), the first of them row 61"), "{:?}", with.warnings());
+    assert!(without.warnings().is_empty(), "{:?}", without.warnings());
+    // Eigenvectors to n·eps over the gap between eigenvalues; degrees differ by less than a factor of 100.
+    let values = without.eigenvalues();
+    let gap = (values[0] - values[1]).min(values[1] - values[2]);
+    let tolerance = 10.0 * 61.0 * EPS / gap;
+    assert!(tolerance < 1e-9, "{tolerance:e}");
+    let first_two = |rows: &Matrix<f64>| Matrix::from_fn(60, 2, |i, j| rows[(i, j)]);
+    let (others, expected) = (first_two(with.scores()), first_two(without.scores()));
+    assert_same_up_to_sign(&others, &expected, tolerance, "the others");
+    assert!((0..2).all(|j| with.scores()[(60, j)].abs() <= tolerance));
+    // All rows alone: nothing to embed.
+    let alone = Matrix::from_fn(9, 1, |i, _| 1e3 * i as f64);
+    let error = settings.fit(alone).unwrap_err().to_string();
+    assert!(error.contains("row 1 has kernel values with all others that sum to 0"), "{error}");
+}

@@ -129,7 +129,7 @@ impl DiffusionMap {
         kernel: Kernel,
         samples: AnySamples,
     ) -> (Part, Matrix<f64>, ManifoldFacts, Vec<String>) {
-        let Walk { values, vectors, roots, weights, residuals, solver, stats } = found;
+        let Walk { values, vectors, roots, weights, residuals, solver, stats, .. } = found;
         let length = roots.iter().map(|r| r * r).sum::<f64>().sqrt();
         let power = |value: f64, t: f64| value.signum() * value.abs().powf(t);
         let k = values.len();

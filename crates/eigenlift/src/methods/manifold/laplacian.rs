@@ -299,6 +299,7 @@ impl LaplacianEigenmaps {
             vectors,
             roots,
             weights: Vec::new(),
+            isolated: Vec::new(),
             residuals: pairs.residuals,
             graph: Some(graph),
             facts: ManifoldFacts {
@@ -316,7 +317,7 @@ impl LaplacianEigenmaps {
         lift: impl Fn(Vec<f64>) -> ManifoldLift,
         (plan, engine): (ManifoldPlan, std::sync::Arc<dyn Engine>),
     ) -> FittedManifold {
-        let Solved { values, vectors, roots, weights, residuals, graph, mut facts } = solved;
+        let Solved { values, vectors, roots, weights, isolated, residuals, graph, mut facts } = solved;
         let k = values.len();
         let scores = Matrix::from_fn(roots.len(), k, |i, j| vectors[(i, j)] / roots[i]);
         let coefficients = Matrix::from_fn(roots.len(), k, |i, j| {
@@ -334,6 +335,13 @@ impl LaplacianEigenmaps {
                     1 => "the first coordinate serves".to_string(),
                     some => format!("the first {some} coordinates serve"),
                 }
+            ));
+        }
+        if let Some(first) = isolated.first() {
+            warnings.push(format!(
+                "Graph is not fully connected, spectral embedding may not work as expected: {} row(s), the first of them row {}, have kernel values of zero with all others and get coordinates of zero. Choose a wider kernel",
+                isolated.len(),
+                first + 1
             ));
         }
         if graph.is_none() && values.first().is_some_and(|value| *value > 1.0 - 1e-9) {
@@ -357,6 +365,8 @@ struct Solved {
     vectors: Matrix<f64>,
     roots: Vec<f64>,
     weights: Vec<f64>,
+    /// Rows that are like no other, where affinities are a kernel's.
+    isolated: Vec<usize>,
     residuals: Vec<f64>,
     graph: Option<GraphFacts>,
     facts: ManifoldFacts,
@@ -364,9 +374,9 @@ struct Solved {
 
 impl Solved {
     fn of(walk: Walk) -> Self {
-        let Walk { values, vectors, roots, weights, residuals, solver, stats } = walk;
+        let Walk { values, vectors, roots, weights, isolated, residuals, solver, stats } = walk;
         let facts = ManifoldFacts { solver: solver.into(), stats, ..ManifoldFacts::default() };
-        Self { values, vectors, roots, weights, residuals, graph: None, facts }
+        Self { values, vectors, roots, weights, isolated, residuals, graph: None, facts }
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Walk {
     pub(super) roots: Vec<f64>,
     /// s = q^(−α): the inverse density of each sample to a power.
     pub(super) weights: Vec<f64>,
+    /// Rows that no step leaves or reaches.
+    pub(super) isolated: Vec<usize>,
     /// ‖Su − μu‖ ÷ μ.
     pub(super) residuals: Vec<f64>,
     pub(super) solver: &'static str,
@@ -74,10 +76,14 @@ pub(super) struct WalkOn<'a> {
 
 /// Eigenpairs of P = D⁻¹K_α by those of the symmetric S = D^(−½)K_α D^(−½), K_α = K/(qqᵀ)^α with q = K·1, (G15).
 ///
+/// Where a step may not stay, a row whose kernel values with all others are zero stands by itself: its row of S is zero,
+/// with d = 1 in its place.
+///
 /// Cost: two passes over K for q and d, and the solver's.
 ///
 /// # Errors
-/// When a kernel value is negative or a sample has none but with itself; when the tolerance is not met.
+/// When kernel values of a row with the others sum to a negative number, or to zero where a step may stay; when the
+/// tolerance is not met.
 pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
     let WalkOn { gram, alpha, may_stay } = on;
     let n = gram.n_rows();
@@ -90,7 +96,11 @@ pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
         gram.apply(block.view(), out.view_mut(), wanted.watch)?;
         Ok((0..n).map(|i| out[(i, 0)] - removed.get(i).map_or(0.0, |r| r * v[i])).collect())
     };
-    let density = sums_with(&vec![1.0; n])?;
+    let mut density = sums_with(&vec![1.0; n])?;
+    let isolated = if may_stay { Vec::new() } else { isolated(&density, &removed, gram.unit_roundoff()) };
+    if isolated.len() < n {
+        isolated.iter().for_each(|i| density[*i] = 1.0);
+    }
     check_sums(&density)?;
     let weights: Vec<f64> = density.iter().map(|q| q.powf(-alpha)).collect();
     let degrees: Vec<f64> = match alpha {
@@ -101,8 +111,10 @@ pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
     let roots: Vec<f64> = degrees.iter().map(|d| d.sqrt()).collect();
     let scaled: Vec<f64> = weights.iter().zip(&roots).map(|(s, root)| s / root).collect();
     let operator = Scaled { gram, weights: scaled, removed };
-    let length = degrees.iter().sum::<f64>().sqrt();
-    let first = Matrix::from_fn(n, 1, |i, _| roots[i] / length);
+    let mut first = roots.clone();
+    isolated.iter().for_each(|i| first[*i] = 0.0);
+    let length = first.iter().map(|root| root * root).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+    let first = Matrix::from_fn(n, 1, |i, _| first[i] / length);
     let how = SolveOptions {
         deflate: Some(first.view()),
         start: None,
@@ -123,7 +135,13 @@ pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
     fix_signs(&mut vectors);
     let residuals = residuals.iter().zip(&values).map(|(r, v)| r / v.abs().max(f64::MIN_POSITIVE)).collect();
     let solver = if dense { "dense, all eigenpairs" } else { "davidson" };
-    Ok(Walk { values, vectors, roots, weights, residuals, solver, stats })
+    Ok(Walk { values, vectors, roots, weights, isolated, residuals, solver, stats })
+}
+
+/// Rows whose kernel values with all others, which sum to what is left of K·1 without the diagonal, are lost in rounding.
+fn isolated(sums: &[f64], diagonal: &[f64], unit_roundoff: f64) -> Vec<usize> {
+    let lost = |i: &usize| sums[*i].abs() <= 8.0 * unit_roundoff * diagonal[*i].abs();
+    (0..sums.len()).filter(lost).collect()
 }
 
 /// A walk leaves every row with positive probability.

@@ -236,7 +236,7 @@ impl FittedKernelKMeans {
     pub fn predict_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Vec<u32>> {
         let mut labels = Vec::with_capacity(x.n_rows());
         self.each_piece(engine, x, watch, |_, squares, lengths| {
-            labels.extend((0..lengths.len()).map(|i| least(squares.row(i))));
+            labels.extend((0..lengths.len()).map(|i| least(squares.row(i), &self.sizes)));
         })?;
         Ok(labels)
     }
@@ -370,15 +370,15 @@ fn gaps(products: &Matrix<f64>, squares: &[f64]) -> Matrix<f64> {
     Matrix::from_fn(products.n_rows(), squares.len(), |i, c| squares[c] - 2.0 * products[(i, c)])
 }
 
-/// The place of the least, the first of equals.
-fn least(values: &[f64]) -> u32 {
-    let mut best = 0;
-    for (at, value) in values.iter().enumerate() {
-        if *value < values[best] {
-            best = at;
+/// The place of the least, the first of equals, among clusters that have rows: an empty one has the centre of another.
+fn least(values: &[f64], sizes: &[u64]) -> u32 {
+    let mut best: Option<usize> = None;
+    for (at, value) in values.iter().enumerate().filter(|(at, _)| sizes.get(*at) != Some(&0)) {
+        if best.is_none_or(|best| *value < values[best]) {
+            best = Some(at);
         }
     }
-    best as u32
+    best.unwrap_or(0) as u32
 }
 
 impl Fitted for FittedKernelKMeans {

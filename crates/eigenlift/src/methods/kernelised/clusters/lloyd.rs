@@ -82,7 +82,7 @@ impl Lloyd<'_> {
     /// One run from clusters that are given.
     pub(super) fn run_from(&self, rows: &Rows<'_>, labels: &[u32]) -> Result<Outcome> {
         let sums = Sums::of(rows, self.clusters, labels)?;
-        self.run(rows, sums.means())
+        self.run(rows, sums.means(None))
     }
 
     fn run(&self, rows: &Rows<'_>, mut centres: Matrix<f64>) -> Result<Outcome> {
@@ -94,7 +94,7 @@ impl Lloyd<'_> {
                 let inertia = assigned.squares.iter().sum();
                 return Ok(Outcome { centres, labels, inertia, steps: step, converged: true });
             }
-            centres = assigned.sums.means();
+            centres = assigned.sums.means(Some(&centres));
             labels = assigned.labels;
         }
         let last = self.assign(rows, &centres)?;
@@ -104,7 +104,7 @@ impl Lloyd<'_> {
     }
 
     /// Each row goes to its nearest centre, the first of equals; a cluster without rows takes the row that is furthest from
-    /// its centre.
+    /// its centre. When every row is at its centre, there are fewer different rows than clusters, and it stays empty.
     ///
     /// Cost: 2·n·m·(clusters + 1) flops.
     fn assign(&self, rows: &Rows<'_>, centres: &Matrix<f64>) -> Result<Assigned> {
@@ -124,13 +124,13 @@ impl Lloyd<'_> {
             Ok(())
         })?;
         if assigned.sums.sizes.contains(&0) {
-            self.fill_empty(&mut assigned)?;
+            self.fill_empty(&mut assigned);
             assigned.sums = Sums::of(rows, self.clusters, &assigned.labels)?;
         }
         Ok(assigned)
     }
 
-    fn fill_empty(&self, assigned: &mut Assigned) -> Result<()> {
+    fn fill_empty(&self, assigned: &mut Assigned) {
         let Assigned { labels, squares, sums } = assigned;
         let mut order: Vec<usize> = (0..labels.len()).filter(|i| squares[*i] > 0.0).collect();
         order.sort_by(|a, b| squares[*b].total_cmp(&squares[*a]));
@@ -139,21 +139,12 @@ impl Lloyd<'_> {
             if sums.sizes[cluster] > 0 {
                 continue;
             }
-            let taken = furthest.by_ref().find(|i| sums.sizes[labels[*i] as usize] > 1);
-            let Some(row) = taken else {
-                let filled = sums.sizes.iter().filter(|size| **size > 0).count();
-                return Err(Error::data(
-                    format!("{filled} different rows in feature space for {} clusters", self.clusters),
-                    "each cluster needs a row that differs from those of the others",
-                    "Ask for fewer clusters, or change the kernel's parameters",
-                ));
-            };
+            let Some(row) = furthest.by_ref().find(|i| sums.sizes[labels[*i] as usize] > 1) else { return };
             sums.sizes[labels[row] as usize] -= 1;
             sums.sizes[cluster] = 1;
             labels[row] = cluster as u32;
             squares[row] = 0.0;
         }
-        Ok(())
     }
 }
 
@@ -237,10 +228,12 @@ impl Sums {
         });
     }
 
-    fn means(&self) -> Matrix<f64> {
+    /// The mean of each cluster; one without rows keeps its former centre.
+    fn means(&self, former: Option<&Matrix<f64>>) -> Matrix<f64> {
         let m = self.blocks.iter().map(Matrix::n_cols).sum();
-        Matrix::from_fn(self.sizes.len(), m, |c, j| {
-            self.blocks[j / PIECE_COLUMNS][(c, j % PIECE_COLUMNS)] / self.sizes[c].max(1) as f64
+        Matrix::from_fn(self.sizes.len(), m, |c, j| match (self.sizes[c], former) {
+            (0, Some(former)) => former[(c, j)],
+            (size, _) => self.blocks[j / PIECE_COLUMNS][(c, j % PIECE_COLUMNS)] / size.max(1) as f64,
         })
     }
 }

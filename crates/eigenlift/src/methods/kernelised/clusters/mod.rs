@@ -129,12 +129,13 @@ impl KernelKMeans {
         })
     }
 
-    /// Finds the clusters of rows.
+    /// Finds the clusters of rows. Where fewer rows differ than there are clusters, some clusters stay empty, with the centre
+    /// of another, and a warning says how many.
     ///
     /// Cost: one reading of the rows, n·m(2d + 2m) flops with m features, then 2·n·m·clusters for each step.
     ///
     /// # Errors
-    /// Settings out of range, more clusters than distinct rows, entries that the kernel cannot take, not enough memory,
+    /// Settings out of range, more clusters than rows, entries that the kernel cannot take, not enough memory,
     /// cancellation.
     pub fn fit(&self, x: &AnySamples) -> Result<FittedKernelKMeans> {
         self.check(x)?;
@@ -309,6 +310,14 @@ impl Job<'_> {
         engine: &Arc<dyn Engine>,
     ) -> FittedKernelKMeans {
         let mut warnings = Vec::new();
+        let sizes = fitted::sizes_of(&labels, self.settings.clusters);
+        let filled = sizes.iter().filter(|size| **size > 0).count();
+        if filled < sizes.len() {
+            warnings.push(format!(
+                "Number of distinct clusters ({filled}) found smaller than n_clusters ({}): that many rows differ in feature space. Ask for fewer clusters, or change the kernel's parameters.",
+                sizes.len()
+            ));
+        }
         if !facts.converged {
             warnings.push(format!(
                 "After {} steps rows still change their cluster: allow more steps.",
@@ -325,7 +334,7 @@ impl Job<'_> {
             projection,
             measure,
             plane_at,
-            sizes: fitted::sizes_of(&labels, self.settings.clusters),
+            sizes,
             labels,
             facts,
             plan: self.factor.plan.clone(),

@@ -160,11 +160,8 @@ pub(in crate::methods) fn build(file: &mut ModelReader<'_>) -> Result<FittedKern
     let labels: Vec<u32> = arrays.file.numbers(LABELS, &[header.n_samples])?;
     arrays.finish()?;
     let sizes = sizes_of(&labels, clusters);
-    if labels.iter().any(|label| *label as usize >= clusters) || sizes.contains(&0) {
-        return Err(wrong(
-            format!("labels that do not fit {clusters} clusters"),
-            "each row is in one, and each has a row",
-        ));
+    if labels.iter().any(|label| *label as usize >= clusters) {
+        return Err(wrong(format!("labels that do not fit {clusters} clusters"), "each row is in one"));
     }
     Ok(FittedKernelKMeans {
         projection,
