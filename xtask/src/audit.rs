@@ -40,7 +40,9 @@ pub(crate) struct Outcome {
 type Other = (&'static str, fn(&Path) -> Result<Outcome, String>);
 
 /// Steps besides the examples, after them.
-const OTHERS: [Other; 0] = [];
+const OTHERS: [Other; 1] = [("fuzz", fuzz)];
+/// Seconds that each of the two drivers of the fuzz targets takes.
+const FUZZ_SECONDS: &str = "300";
 
 /// Runs the named steps, or all, and writes the table. The exit code is 1 if a verdict fails or a step does.
 pub(crate) fn run(root: &Path, names: &[&str]) -> ExitCode {
@@ -86,12 +88,26 @@ fn known(root: &Path) -> Result<Vec<String>, String> {
     Ok(studies.chain(OTHERS.iter().map(|(name, _)| (*name).to_string())).collect())
 }
 
-/// Runs an example in release mode, shows what it prints and keeps the lines of the table.
+/// Runs an example in release mode.
 fn study(root: &Path, name: &str) -> Result<Outcome, String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let example = format!("{}{name}", steps::STUDY);
     let mut command = Command::new(program);
     command.args(["run", "--quiet", "--release", "--package", "eigenlift", "--example", &example]);
+    figures(root, command, &example)
+}
+
+/// Ten minutes of mutated inputs for every fuzz target and of drawn arguments for every subcommand.
+fn fuzz(root: &Path) -> Result<Outcome, String> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(["test", "--quiet", "--workspace", "--test", "driver", "--test", "fuzz_arguments"]);
+    command.args(["--", "--nocapture"]).env("EIGENLIFT_FUZZ_SECONDS", FUZZ_SECONDS);
+    figures(root, command, "fuzz")
+}
+
+/// Runs a command, shows what it prints and keeps the lines of the table.
+fn figures(root: &Path, mut command: Command, example: &str) -> Result<Outcome, String> {
     command.envs(python::build_settings(root)).current_dir(root).stdout(Stdio::piped());
     let failed = |problem: std::io::Error| format!("{example}: {problem}");
     let mut child = command.spawn().map_err(failed)?;
