@@ -11,6 +11,9 @@ use crate::words::{Words, bytes};
 use eigenlift::error::Error;
 use eigenlift::progress::Watch;
 
+/// Numbers that come out for a row, where only the fit can tell.
+const UNKNOWN_OUTPUTS: usize = 2;
+
 /// Reads the table, decides, prints the plan.
 pub(crate) fn run(
     method: &dyn Method,
@@ -73,7 +76,12 @@ pub(crate) fn of_pieces_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
 
 /// Bytes of the scores of all rows and of their errors.
 fn scores_bytes(method: &dyn Method, data: &DataAccount) -> u64 {
-    data.rows as u64 * 8 * (method.most_outputs(data) as u64 + 1)
+    let each = match method.most_outputs(data) {
+        // How many there are is found by the fit.
+        most if most >= data.rows => UNKNOWN_OUTPUTS,
+        most => most,
+    };
+    data.rows as u64 * 8 * (each * method.score_prefixes(data).len() + 1) as u64
 }
 
 /// Refuses rows in memory that leave no room for their scores.

@@ -130,7 +130,7 @@ impl Method for PcaSettings<'_> {
 
     fn most_outputs(&self, data: &DataAccount) -> usize {
         match self.0.components {
-            ComponentChoice::Exactly(k) => k,
+            ComponentChoice::Exactly(k) => k.min(data.columns),
             ComponentChoice::Auto => data.columns,
         }
     }
