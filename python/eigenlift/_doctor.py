@@ -27,7 +27,9 @@ class IsomapReport:
         Why, in plain words.
     sweep_ : list of dict
         For each number of neighbours that was tried: `n_neighbors`, `n_components` of the graph, `giant_share` of the rows in the
-        largest, `residual_variance`, `mean_geodesic`, its relative `drop` from the line before, and `n_suspects`.
+        largest, `residual_variance`, `mean_geodesic`, its relative `drop` from the line before and `fall` from the recommended graph,
+        `n_suspects` (beyond the first sign of short circuits, edges whose ends are far apart in the last graph before it), and `too_many`: whether none
+        was found although the mean distance fell by more than a quarter, so that there are too many short circuits to tell apart.
     examined_ : int
         Neighbours of the graph that was looked at for short circuits.
     suspects_ : ndarray with the fields from, to and length
@@ -64,18 +66,20 @@ class IsomapReport:
         return [(int(edge["from"]), int(edge["to"])) for edge in self.suspects_]
 
     def __str__(self):
-        lines = ["neighbours  components  residual variance  mean distance  suspects"]
+        lines = ["neighbours  components  residual variance  mean distance    fall  suspects"]
         for row in self.sweep_:
             shown = [
                 "-" if value is None else format(value, style)
                 for value, style in (
                     (row["residual_variance"], ".4f"),
                     (row["mean_geodesic"], ".4g"),
+                    (row["fall"], ".1%"),
                     (row["n_suspects"], "d"),
                 )
             ]
+            shown[3] = "too many" if row["too_many"] else shown[3]
             lines.append(
-                f"{row['n_neighbors']:>10}  {row['n_components']:>10}  {shown[0]:>17}  {shown[1]:>13}  {shown[2]:>8}"
+                f"{row['n_neighbors']:>10}  {row['n_components']:>10}  {shown[0]:>17}  {shown[1]:>13}  {shown[2]:>6}  {shown[3]:>8}"
             )
         lines.append(self.sentence_)
         lines += [evidence["sentence"] for evidence in self.evidence_]

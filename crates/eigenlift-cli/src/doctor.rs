@@ -205,17 +205,30 @@ fn sweep(report: &IsomapReport) -> String {
             or_dash(row.residual_variance.map(|variance| format!("{variance:.4}"))),
             or_dash(row.mean_geodesic.map(|mean| format!("{mean:.4}"))),
             or_dash(row.drop.map(|drop| format!("{:.1} %", 100.0 * drop))),
-            or_dash(row.n_suspects.map(|count| count.to_string())),
+            or_dash(row.fall.map(|fall| format!("{:.1} %", 100.0 * fall))),
+            match row.too_many {
+                true => "too many".into(),
+                false => or_dash(row.n_suspects.map(|count| count.to_string())),
+            },
             if row.n_neighbors == report.recommended { "← recommended".into() } else { String::new() },
         ]
     };
     let rows: Vec<Vec<String>> = report.sweep.iter().map(row).collect();
-    let heading = ["neighbours", "components", "residual variance", "mean distance", "drop", "suspects", ""];
+    let heading =
+        ["neighbours", "components", "residual variance", "mean distance", "drop", "fall", "suspects", ""];
     aligned(&heading, &rows)
 }
 
 fn suspects(report: &IsomapReport) -> String {
     let graph = format!("the graph of {} neighbours", report.examined);
+    let swept = report.sweep.iter().find(|row| row.n_neighbors == report.examined);
+    if let Some(row) = swept.filter(|row| row.too_many && report.suspects.is_empty()) {
+        return format!(
+            "{graph} has too many short circuits to tell them apart: its mean distance is {:.0} % below that of {} neighbors",
+            100.0 * row.fall.unwrap_or(0.0),
+            report.recommended
+        );
+    }
     if report.suspects.is_empty() {
         return format!("no edge of {graph} looks like a short circuit");
     }
@@ -265,7 +278,7 @@ fn picture(report: &IsomapReport, title: &str) -> Result<Figure, Failure> {
         residual_variance: &each(report, |row| row.residual_variance),
         components: &each(report, |row| row.n_components),
         mean_geodesic: &each(report, |row| row.mean_geodesic),
-        suspects: &each(report, |row| row.n_suspects),
+        suspects: &each(report, |row| row.n_suspects.filter(|_| !row.too_many)),
         recommended: report.recommended,
         title,
     })?)

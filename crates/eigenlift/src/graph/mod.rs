@@ -19,7 +19,9 @@ pub use metric::Metric;
 pub use neighbors::{Neighbors, Reach};
 pub use paths::{PathTree, all_distances, distances_from, distances_to, shortest_paths, spread_sources};
 pub use search::{FoundNeighbors, NeighborSearch, Search};
-pub use short_circuits::{ShortCircuits, Suspect, short_circuits};
+pub use short_circuits::{
+    ShortCircuits, Suspect, count_short_circuits_against, short_circuits, short_circuits_against,
+};
 pub use symmetric::{Edge, Graph};
 
 use crate::data::AnySamples;

@@ -95,6 +95,73 @@ pub fn short_circuits(
     seed: u64,
     watch: &Watch,
 ) -> Result<ShortCircuits> {
+    check_rows(graph, x)?;
+    let edges = Numbered::new(graph);
+    let limits = Limits::new(graph, &edges, x.is_some());
+    let tangents = x.map(|x| Tangents::new(graph, x, &limits.scales, watch)).transpose()?;
+    let mut trusted = trust::from_the_start(graph, &edges, &limits, tangents.as_ref(), watch)?;
+    trust::join(graph, &edges, &mut trusted);
+    let found = way_round::not_admitted(graph, &edges, &limits, trusted, watch)?;
+    with_evidence(graph, (&edges, &found), tangents.as_ref(), (seed, watch))
+}
+
+/// Edges of a graph of many neighbors whose ends are far apart in `reference`, a graph of fewer neighbors that has no short circuits: every
+/// way round over its edges is longer than max(3ℓ, h·s̄), with the scales s of the reference graph, (G26).
+///
+/// Why: where very many edges jump, they have neighbors in common and vouch for each other, and [`short_circuits`] finds few or none.
+/// Cost: a search of bounded length for each edge that is not in the reference graph, and the evidence of [`short_circuits`].
+///
+/// # Errors
+/// As [`short_circuits`]; when the graphs have not the same vertices.
+pub fn short_circuits_against(
+    graph: &Graph,
+    reference: &Graph,
+    x: Option<AnyPoints<'_>>,
+    (seed, watch): (u64, &Watch),
+) -> Result<ShortCircuits> {
+    check_rows(graph, x)?;
+    let edges = Numbered::new(graph);
+    let found = against(graph, &edges, reference, x.is_some(), watch)?;
+    let limits = Limits::new(reference, &edges, x.is_some());
+    let tangents = x.map(|x| Tangents::new(graph, x, &limits.scales, watch)).transpose()?;
+    with_evidence(graph, (&edges, &found), tangents.as_ref(), (seed, watch))
+}
+
+/// How many edges [`short_circuits_against`] finds, without the evidence.
+///
+/// # Errors
+/// As [`short_circuits_against`].
+pub fn count_short_circuits_against(
+    graph: &Graph,
+    reference: &Graph,
+    with_rows: bool,
+    watch: &Watch,
+) -> Result<usize> {
+    Ok(against(graph, &Numbered::new(graph), reference, with_rows, watch)?.len())
+}
+
+fn against(
+    graph: &Graph,
+    edges: &Numbered,
+    reference: &Graph,
+    with_rows: bool,
+    watch: &Watch,
+) -> Result<Vec<usize>> {
+    if reference.n_vertices() != graph.n_vertices() {
+        return Err(Error::data(
+            format!("graphs of {} and {} vertices", graph.n_vertices(), reference.n_vertices()),
+            "both must have the same vertices",
+            "Make both of the same rows",
+        ));
+    }
+    let limits = Limits::new(reference, edges, with_rows);
+    let has = |edge: &Edge| reference.row(edge.from).0.binary_search(&(edge.to as u32)).is_ok();
+    let mut trusted: Vec<bool> = edges.list.iter().map(|edge| edge.length == 0.0 || has(edge)).collect();
+    trust::join(graph, edges, &mut trusted);
+    way_round::without_way(graph, edges, &limits, &trusted, watch)
+}
+
+fn check_rows(graph: &Graph, x: Option<AnyPoints<'_>>) -> Result<()> {
     if let Some(rows) = x.map(|x| x.n_rows()).filter(|rows| *rows != graph.n_vertices()) {
         return Err(Error::data(
             format!("{rows} rows for a graph of {} vertices", graph.n_vertices()),
@@ -102,17 +169,21 @@ pub fn short_circuits(
             "Give the rows that the graph was made of, or none",
         ));
     }
-    let edges = Numbered::new(graph);
-    let limits = Limits::new(graph, &edges, x.is_some());
-    let tangents = x.map(|x| Tangents::new(graph, x, &limits.scales, watch)).transpose()?;
-    let mut trusted = trust::from_the_start(graph, &edges, &limits, tangents.as_ref(), watch)?;
-    trust::join(graph, &edges, &mut trusted);
-    let found = way_round::not_admitted(graph, &edges, &limits, trusted, watch)?;
+    Ok(())
+}
+
+/// Suspects with their evidence, the longest way round for their length first.
+fn with_evidence(
+    graph: &Graph,
+    (edges, found): (&Numbered, &[usize]),
+    tangents: Option<&Tangents>,
+    (seed, watch): (u64, &Watch),
+) -> Result<ShortCircuits> {
     if found.is_empty() {
         return Ok(ShortCircuits { suspects: Vec::new(), n_sources: 0 });
     }
-    let (flows, n_sources) = flow::of_edges(graph, &edges, seed, watch)?;
-    let lengths = ways_round(graph, &edges, &found, watch)?;
+    let (flows, n_sources) = flow::of_edges(graph, edges, seed, watch)?;
+    let lengths = ways_round(graph, edges, found, watch)?;
     let mut suspects: Vec<Suspect> = found
         .iter()
         .zip(lengths)
@@ -122,10 +193,7 @@ pub fn short_circuits(
                 edge,
                 flow: flows[*number],
                 detour: around.is_finite().then_some(around / edge.length),
-                angle: tangents
-                    .as_ref()
-                    .and_then(|tangents| tangents.telling(graph, edge))
-                    .map(|(least, _)| least),
+                angle: tangents.and_then(|tangents| tangents.telling(graph, edge)).map(|(least, _)| least),
             }
         })
         .collect();

@@ -58,6 +58,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// For these edges, with the scales of a graph over the same vertices.
     pub(super) fn new(graph: &Graph, edges: &Numbered, with_rows: bool) -> Self {
         let n = graph.n_vertices();
         let medians: Vec<f64> = (0..n).into_par_iter().map(|v| median(graph.row(v).1.to_vec())).collect();

@@ -21,27 +21,40 @@ pub(super) fn not_admitted(
     mut trusted: Vec<bool>,
     watch: &Watch,
 ) -> Result<Vec<usize>> {
-    let mut waiting: Vec<usize> = (0..trusted.len()).filter(|e| !trusted[*e]).collect();
     loop {
-        let open: Vec<bool> = edges.of_entry.iter().map(|e| trusted[*e as usize]).collect();
-        let mut admitted = Vec::with_capacity(waiting.len());
-        for (round, block) in waiting.chunks(PIECE * ROUND).enumerate() {
-            watch.step("short circuits", round * PIECE * ROUND, waiting.len())?;
-            let pieces = block.par_chunks(PIECE).map(|piece| {
-                watch.check()?;
-                let mut search = Search::new(graph, &open);
-                let short =
-                    |e: &usize| search.reaches(edges.list[*e].from, edges.list[*e].to, limits.of_edge[*e]);
-                Ok(piece.iter().map(short).collect::<Vec<bool>>())
-            });
-            admitted.extend(pieces.collect::<Result<Vec<_>>>()?.concat());
-        }
-        if !admitted.contains(&true) {
+        let waiting = without_way(graph, edges, limits, &trusted, watch)?;
+        let before = trusted.iter().filter(|yes| !**yes).count();
+        if waiting.len() == before {
             return Ok(waiting);
         }
-        waiting.iter().zip(&admitted).for_each(|(e, yes)| trusted[*e] = *yes);
-        waiting.retain(|e| !trusted[*e]);
+        trusted.fill(true);
+        waiting.iter().for_each(|e| trusted[*e] = false);
     }
+}
+
+/// Edges that are not trusted and have no way round over those that are; ascending.
+pub(super) fn without_way(
+    graph: &Graph,
+    edges: &Numbered,
+    limits: &Limits,
+    trusted: &[bool],
+    watch: &Watch,
+) -> Result<Vec<usize>> {
+    let waiting: Vec<usize> = (0..trusted.len()).filter(|e| !trusted[*e]).collect();
+    let open: Vec<bool> = edges.of_entry.iter().map(|e| trusted[*e as usize]).collect();
+    let mut left = Vec::with_capacity(waiting.len());
+    for (round, block) in waiting.chunks(PIECE * ROUND).enumerate() {
+        watch.step("short circuits", round * PIECE * ROUND, waiting.len())?;
+        let pieces = block.par_chunks(PIECE).map(|piece| {
+            watch.check()?;
+            let mut search = Search::new(graph, &open);
+            let mut long =
+                |e: &usize| !search.reaches(edges.list[*e].from, edges.list[*e].to, limits.of_edge[*e]);
+            Ok(piece.iter().copied().filter(|e| long(e)).collect::<Vec<usize>>())
+        });
+        left.extend(pieces.collect::<Result<Vec<_>>>()?.concat());
+    }
+    Ok(left)
 }
 
 /// One of the two ends that a search grows from.

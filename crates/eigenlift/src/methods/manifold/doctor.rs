@@ -8,8 +8,8 @@ use super::settings::{Common, Given, common_settings};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use crate::graph::{
-    Components, Graph, NeighborSearch, Neighbors, Reach, Search, Space, Suspect, distances_from,
-    short_circuits, spread_sources,
+    Components, Graph, NeighborSearch, Neighbors, Reach, Search, Space, Suspect,
+    count_short_circuits_against, distances_from, short_circuits, short_circuits_against, spread_sources,
 };
 use crate::matrix::Matrix;
 use crate::methods::schedule::allowance;
@@ -17,7 +17,7 @@ use crate::model::human_bytes;
 use crate::progress::Watch;
 use crate::quality::residual_variance;
 use crate::random::{Purpose, Stream};
-use recommend::recommend;
+use recommend::{recommend, safest};
 use serde::{Deserialize, Serialize};
 
 /// Numbers of neighbours that are tried.
@@ -30,6 +30,8 @@ const LANDMARKS: usize = 128;
 const JUDGED_ROWS: usize = 32;
 /// Share of the rows that the largest component must have for the rest to be outliers.
 const GIANT_SHARE: f64 = 0.99;
+/// A fall of the mean distance from the recommended graph on that straighter paths do not explain.
+const COLLAPSE: f64 = 0.25;
 /// Dimensions whose residual variance is told.
 const MOST_DIMENSIONS: usize = 8;
 
@@ -48,8 +50,16 @@ pub struct SweepRow {
     pub mean_geodesic: Option<f64>,
     /// Share by which that fell from the line before.
     pub drop: Option<f64>,
-    /// Edges that look like short circuits.
+    /// Edges that look like short circuits; beyond the numbers of neighbors that are safe, edges whose ends are far apart in the largest safe
+    /// graph, (G26).
     pub n_suspects: Option<usize>,
+    /// Fraction by which the mean distance is below that of the recommended graph.
+    #[serde(default)]
+    pub fall: Option<f64>,
+    /// Whether no edge looks like a short circuit and yet the mean distance fell by more than a quarter: there are too many to tell them
+    /// apart.
+    #[serde(default)]
+    pub too_many: bool,
 }
 
 /// What changes when the suspected edges are taken out.
@@ -199,10 +209,12 @@ impl IsomapDoctor {
         }
         let (recommended, sentence) = recommend(&sweep);
         let dimension = patient.dimensions(&Graph::from_neighbors(&lists.nearest(recommended)))?;
+        let safe = safest(&sweep).unwrap_or(recommended).max(recommended);
+        patient.compare(&lists, (recommended, safe), &mut sweep)?;
         let examined = self.examined.unwrap_or(recommended);
         let whole = Patient::new(given, &(0..n).collect::<Vec<_>>(), self)?;
         let graph = Graph::from_neighbors(&whole.neighbors(examined, watch)?);
-        let suspects = short_circuits(&graph, whole.rows(), self.common.seed, watch)?.suspects;
+        let suspects = whole.suspects(&graph, (examined, safe), watch)?;
         let after_cut = if self.cut { Some(whole.without(&graph, &suspects)?) } else { None };
         let sampled_rows = (rows.len() < n).then_some(rows.len());
         Ok(IsomapReport {
@@ -276,6 +288,8 @@ impl<'a> Patient<'a> {
             mean_geodesic: None,
             drop: None,
             n_suspects: None,
+            fall: None,
+            too_many: false,
         };
         if giant_share >= GIANT_SHARE {
             let (variance, mean, _) =
@@ -285,6 +299,60 @@ impl<'a> Patient<'a> {
             row.n_suspects = Some(found.suspects.len());
         }
         Ok(row)
+    }
+
+    /// A graph without the edges that look like short circuits.
+    fn cleaned(&self, graph: &Graph, watch: &Watch) -> Result<Graph> {
+        let found = short_circuits(graph, self.rows(), self.doctor.common.seed, watch)?.suspects;
+        let ends: Vec<(usize, usize)> = found.iter().map(|s| (s.edge.from, s.edge.to)).collect();
+        Ok(if ends.is_empty() { graph.clone() } else { graph.without(&ends) })
+    }
+
+    /// Counts short circuits of graphs of more neighbors than is safe against the largest safe graph.
+    ///
+    /// Why: very many of them vouch for each other, and none is found by looking at their graph alone.
+    fn compare(
+        &self,
+        lists: &Neighbors,
+        (recommended, safe): (usize, usize),
+        sweep: &mut [SweepRow],
+    ) -> Result<()> {
+        let watch = self.doctor.common.watch.silent();
+        let Some(mean) =
+            sweep.iter().find(|row| row.n_neighbors == recommended).and_then(|r| r.mean_geodesic)
+        else {
+            return Ok(());
+        };
+        let reference = self.cleaned(&Graph::from_neighbors(&lists.nearest(safe)), &watch)?;
+        for row in sweep.iter_mut().filter(|row| row.n_neighbors >= recommended) {
+            row.fall = row.mean_geodesic.map(|now| 1.0 - now / mean);
+            if let Some(count) = row.n_suspects.filter(|_| row.n_neighbors > safe) {
+                let graph = Graph::from_neighbors(&lists.nearest(row.n_neighbors));
+                let with_rows = self.rows().is_some();
+                let against = count_short_circuits_against(&graph, &reference, with_rows, &watch)?;
+                row.n_suspects = Some(count.max(against));
+                row.too_many = count.max(against) == 0 && row.fall.is_some_and(|fall| fall > COLLAPSE);
+            }
+        }
+        Ok(())
+    }
+
+    /// Edges of a graph that look like short circuits: against the largest safe graph where this one has more neighbors.
+    fn suspects(
+        &self,
+        graph: &Graph,
+        (examined, safe): (usize, usize),
+        watch: &Watch,
+    ) -> Result<Vec<Suspect>> {
+        let seed = self.doctor.common.seed;
+        let alone = short_circuits(graph, self.rows(), seed, watch)?.suspects;
+        if examined <= safe {
+            return Ok(alone);
+        }
+        let reference =
+            self.cleaned(&Graph::from_neighbors(&self.neighbors(safe, watch)?), &watch.silent())?;
+        let against = short_circuits_against(graph, &reference, self.rows(), (seed, watch))?.suspects;
+        Ok(if against.len() >= alone.len() { against } else { alone })
     }
 
     /// Residual variance with `k` dimensions and mean distance in the largest component, and with 1, 2, … dimensions.

@@ -1,6 +1,6 @@
 //! Which number of neighbours, and why.
 
-use super::{GIANT_SHARE, SweepRow};
+use super::{COLLAPSE, GIANT_SHARE, SweepRow};
 
 /// A fall of the mean distance between neighbouring entries of the sweep that points to short circuits.
 const STEEP_DROP: f64 = 0.10;
@@ -10,12 +10,15 @@ const NEAR_BEST: f64 = 0.05;
 const SAME_VARIANCE: f64 = 1e-3;
 /// From so many neighbours on, suspects count against a graph.
 const RELIABLE_NEIGHBORS: usize = 6;
+/// Residual variance of a graph whose distances are to be believed, with this many neighbors or more.
+const FAITHFUL: f64 = 0.05;
+const FAITHFUL_NEIGHBORS: usize = 5;
 /// So many numbers of neighbours that all leave pieces point to separate data.
 const SAME_PIECES: usize = 3;
 /// Residual variance above which a picture is not to be believed.
 const UNFAITHFUL: f64 = 0.10;
 
-/// The smallest number of neighbours whose embedding is nearly as good as the best in the safe range.
+/// The smallest number of neighbours whose embedding is nearly as good as the best in the safe range, and why.
 pub(super) fn recommend(sweep: &[SweepRow]) -> (usize, String) {
     let Some(first) = sweep.iter().position(|row| row.giant_share >= GIANT_SHARE) else {
         let last = sweep.last().map_or(1, |row| row.n_neighbors);
@@ -82,15 +85,37 @@ fn is_torn(connected: &[SweepRow], at: usize) -> bool {
         && later > variance(&connected[at - 1]) + SAME_VARIANCE
 }
 
+/// Fraction by which distances fell from those of a graph of fewer neighbors that was embedded faithfully, where it is more than straighter
+/// paths explain.
+///
+/// Why: where every path is short-circuited the embedding may be good again, of other distances. The longer ones are those along the surface.
+fn collapse(connected: &[SweepRow], at: usize) -> Option<f64> {
+    let faithful = |row: &&SweepRow| row.n_neighbors >= FAITHFUL_NEIGHBORS && variance(row) <= FAITHFUL;
+    let means = connected[..at].iter().filter(faithful).filter_map(|row| row.mean_geodesic);
+    let longest = means.fold(0.0, f64::max);
+    let fall = 1.0 - connected[at].mean_geodesic? / longest;
+    (longest > 0.0 && fall > COLLAPSE).then_some(fall)
+}
+
 /// Rows before the first sign of short circuits, at least one. With very few neighbours sparse places look suspicious, so
 /// suspects count from 6 on.
 fn safe_range(connected: &[SweepRow]) -> &[SweepRow] {
     let suspicious =
         |row: &SweepRow| row.n_neighbors >= RELIABLE_NEIGHBORS && row.n_suspects.unwrap_or(0) > 0;
     let end = (1..connected.len())
-        .find(|at| is_torn(connected, *at) || suspicious(&connected[*at]) && !suspicious(&connected[at - 1]))
+        .find(|at| {
+            is_torn(connected, *at)
+                || collapse(connected, *at).is_some()
+                || suspicious(&connected[*at]) && !suspicious(&connected[at - 1])
+        })
         .unwrap_or(connected.len());
     &connected[..end]
+}
+
+/// The largest number of neighbors of the safe range: its graph has no sign of short circuits, and fewer holes than smaller ones.
+pub(super) fn safest(sweep: &[SweepRow]) -> Option<usize> {
+    let first = sweep.iter().position(|row| row.giant_share >= GIANT_SHARE)?;
+    safe_range(&sweep[first..]).last().map(|row| row.n_neighbors)
 }
 
 /// What happens after the safe range, in words.
@@ -100,6 +125,11 @@ fn beyond(connected: &[SweepRow], n_safe: usize, k: usize) -> String {
             "; with {} neighbours distances along the graph fall by {:.0} %, as short circuits make them",
             row.n_neighbors,
             100.0 * row.drop.unwrap_or(0.0)
+        ),
+        Some(row) if collapse(connected, n_safe).is_some() => format!(
+            "; with {} neighbors distances along the graph are {:.0} % below those of fewer neighbors, as short circuits make them",
+            row.n_neighbors,
+            100.0 * collapse(connected, n_safe).unwrap_or(0.0)
         ),
         Some(row) => {
             let suspects = row.n_suspects.unwrap_or(0);
@@ -128,6 +158,8 @@ mod tests {
             mean_geodesic: Some(1.0),
             drop: Some(drop),
             n_suspects: Some(0),
+            fall: None,
+            too_many: false,
         }
     }
 
@@ -150,6 +182,28 @@ mod tests {
         let (k, sentence) = recommend(&sweep);
         assert_eq!(k, 8);
         assert!(!sentence.contains("short circuits"), "{sentence}");
+    }
+
+    /// A hairpin whose arms melt together: the last graph is embedded best, but its distances are those of a blob.
+    #[test]
+    fn a_graph_whose_distances_collapsed_is_not_recommended() {
+        let mut sweep = [
+            row(5, 0.035, 0.0),
+            row(8, 0.028, 0.05),
+            row(12, 0.040, 0.09),
+            row(20, 0.020, 0.09),
+            row(50, 0.001, 0.09),
+        ];
+        [10.0, 9.5, 8.6, 7.4, 4.0]
+            .iter()
+            .zip(&mut sweep)
+            .for_each(|(mean, row)| row.mean_geodesic = Some(*mean));
+        let (k, sentence) = recommend(&sweep);
+        assert_eq!(k, 8, "{sentence}");
+        assert!(
+            sentence.contains("with 20 neighbors distances along the graph are 26 % below"),
+            "{sentence}"
+        );
     }
 
     #[test]
