@@ -65,7 +65,7 @@ def shifted(model, means):
     header, arrays = model.parts()
     arrays["offset"] = means @ arrays["coefficients"]
     # Distances in feature space mean nothing for kernel values that are not symmetric.
-    for name in ("mean", "mean_square", "novelty.moments", "novelty.quantiles"):
+    for name in ("mean", "mean_square", "novelty.fit", "novelty.folds"):
         arrays.pop(name, None)
     return _native.Model.from_parts(header, arrays)
 

@@ -246,9 +246,14 @@ def novelty_kernel_pca(
     """T² and squared prediction error of each row."""
 
 def limits_kernel_pca(
-    model: Model, alpha: float, rule: str, reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    model: Model,
+    asked: tuple[float, str],
+    reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    fit: Rows | None,
+    threads: int,
+    progress: Progress = None,
 ) -> str:
-    """As JSON; no reference stands for the rows of the fit."""
+    """As JSON: from a reference, from the samples of the fit by cross-validation, or from what the model holds."""
 
 def contributions_kernel_pca(
     model: Model, x: Rows, statistic: str, baseline: Rows | None, threads: int, progress: Progress = None

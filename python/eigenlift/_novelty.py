@@ -45,24 +45,26 @@ class Contributions(NamedTuple):
 
 
 class Limits(Account):
-    """Limits that a share `alpha` of normal rows exceeds; `print` gives them in words.
+    """Control limits: a fraction `alpha` of normal samples exceeds one or both; `print` shows them.
 
     Attributes
     ----------
     t_squared, spe : float
         The limits; `spe` is None where nothing is left for it.
-    t_squared_share, spe_share : float
-        Share of the reference rows above each.
+    t_squared_share, spe_share, share : float
+        Fraction of the reference samples above each, and above either.
     rows : int
-        Reference rows.
+        Reference samples.
+    cross_validated : bool
+        Whether these are the samples of the fit, each judged by a model fitted on other samples.
     in_sample : bool
-        Whether these are the rows of the fit, whose squared prediction error is smaller than that of new ones.
+        Whether these are the samples of the fit, judged by the model itself: the false-alarm rate then differs from `alpha`.
     alpha, rule, warnings
-        As asked for, and what to know before using them.
+        As requested, and what to know before using them.
     """
 
     def novel(self, novelty):
-        """Whether each row exceeds a limit.
+        """Whether each row exceeds either limit; a fraction `alpha` of normal samples does.
 
         Parameters
         ----------
@@ -79,6 +81,7 @@ class Limits(Account):
     def __str__(self):
         spe = "none" if self.spe is None else f"{self.spe:.4g}"
         rows = "rows of the fit" if self.in_sample else "reference rows"
+        rows = "rows of the fit, cross-validated" if self.cross_validated else rows
         first = f"T² {self.t_squared:.4g}, SPE {spe}; {self.rule} at {self.alpha} from {self.rows} {rows}"
         return "\n".join([first, *self.warnings])
 
@@ -150,19 +153,23 @@ class Monitoring:
         """
         return -self.novelty_scores(X).spe
 
-    def limits(self, alpha=0.01, rule="quantile", reference=None):
-        """Limits of T² and squared prediction error that a share of normal rows exceeds.
+    def limits(self, alpha=0.01, rule="quantile", reference=None, X=None):
+        """Control limits of T² and squared prediction error, of which a fraction `alpha` of normal samples exceeds one or both.
 
         Parameters
         ----------
         alpha : float, default=0.01
-            The share.
+            The false-alarm rate of both limits together.
         rule : {"quantile", "parametric"}, default="quantile"
-            The quantile of reference rows, or the F distribution for T² and a multiple of χ² for the squared prediction error.
+            Order statistics of the reference samples, which assume nothing; or the F distribution for T² and a multiple of χ² for the squared
+            prediction error, which assume Gaussian scores. An `EigenliftWarning` is issued where the reference samples are not so
+            (Anderson-Darling statistic above 3.857).
         reference : Novelty, or {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Normal rows, best ones that the model was not fitted on, or what `novelty_scores` said of them. None stands for the rows
-            of the fit, whose squared prediction error is smaller than that of new rows: more than `alpha` of normal rows then exceed
-            its limit.
+            Normal samples that the model was not fitted on, or what `novelty_scores` returned for them. None takes the samples of the fit
+            by 10-fold cross-validation.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            The very samples of the fit, for that cross-validation; an exact fit holds them. Without them the limits of a low-rank model
+            come from its samples as it sees them itself, and an `EigenliftWarning` says so.
 
         Returns
         -------
@@ -186,9 +193,16 @@ class Monitoring:
             raise parameters.InvalidParameterError(f"rule must be one of {', '.join(RULES)}. Got {rule!r}.")
         if reference is not None and not isinstance(reference, Novelty):
             reference = self.novelty_scores(reference)
+        fit = None
         if reference is not None:
             reference = tuple(np.ascontiguousarray(numbers, dtype=np.float64) for numbers in reference)
-        return Limits.from_json(_native.limits_kernel_pca(self._model, float(alpha), rule, reference))
+        elif X is not None or hasattr(self, "X_fit_"):
+            fit = native(self._rows_of_fit(X)[1])
+        asked = (float(alpha), rule)
+        limits = Limits.from_json(self._run(_native.limits_kernel_pca, self._model, asked, reference, fit))
+        for message in limits.warnings:
+            warnings.warn(message[0].upper() + message[1:] + ".", EigenliftWarning, stacklevel=2)
+        return limits
 
     def contributions(self, X, statistic="spe", reference=None):
         """Which input columns make rows unusual: integrated gradients from a usual row.

@@ -31,16 +31,20 @@ pub(crate) fn novelty_kernel_pca(
     Ok((t_squared.into_pyarray(py).unbind(), spe.into_pyarray(py).unbind()))
 }
 
-/// Limits as JSON: from the rows of the fit, or from T² and squared prediction errors of reference rows.
+/// Limits as JSON: from T² and squared prediction errors of reference samples; from the samples of the fit, when they are given, by
+/// cross-validation; or from what the model holds.
 #[pyfunction]
-#[pyo3(signature = (model, alpha, rule, reference=None))]
+#[pyo3(signature = (model, asked, reference, fit, threads, progress=None))]
 pub(crate) fn limits_kernel_pca(
     py: Python<'_>,
     model: &Bound<'_, Model>,
-    alpha: f64,
-    rule: &str,
+    asked: (f64, String),
     reference: Option<(PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>)>,
+    fit: Option<Rows<'_>>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
+    let (alpha, rule) = asked;
     let rule: LimitRule = rule.parse().map_err(to_python)?;
     let rows = match reference {
         Some((t_squared, spe)) => {
@@ -48,10 +52,18 @@ pub(crate) fn limits_kernel_pca(
         }
         None => None,
     };
+    let fit = fit.map(|rows| rows.samples()).transpose()?;
     let model = model.get().shared();
-    let limits = work::brief(py, move || match rows {
-        Some(rows) => kernel_pca(&model)?.limits_from(&rows, alpha, rule),
-        None => kernel_pca(&model)?.limits(alpha, rule),
+    let limits = work::run(py, threads, progress, move |engine, watch| {
+        let model = kernel_pca(&model)?;
+        match (rows, fit) {
+            (Some(rows), _) => model.limits_from(&rows, alpha, rule),
+            (None, Some(fit)) => {
+                let model = model.clone().with_engine(engine.clone());
+                model.limits_of(&model.cross_validated(&fit, watch)?, alpha, rule)
+            }
+            (None, None) => model.clone().with_engine(engine.clone()).limits_watched(alpha, rule, watch),
+        }
     })?;
     json(&limits)
 }

@@ -1,6 +1,7 @@
 """T², squared prediction error, limits and contributions of kernel PCA."""
 
 import pickle
+import warnings
 
 import eigenlift
 import numpy as np
@@ -73,19 +74,56 @@ def test_limits_come_from_reference_rows(how):
     kpca = KernelPCA(5, kernel="rbf", gamma=0.05, random_state=0, **how).fit(X)
     reference = kpca.novelty_scores(held_out)
     limits = kpca.limits(alpha=0.05, reference=held_out)
-    # 200·0.95 = 190.
-    assert limits.spe == np.sort(reference.spe)[189] and limits.t_squared == np.sort(reference.t_squared)[189]
-    assert limits.spe_share == 9 / 199 and limits.rows == 199 and not limits.in_sample
+    assert limits.rows == 199 and not limits.in_sample and not limits.cross_validated
     assert limits == kpca.limits(alpha=0.05, reference=reference)
-    assert np.count_nonzero(limits.novel(reference)) >= 9
-    own = kpca.limits(alpha=0.05)
-    assert own.in_sample and "rows of the fit" in str(own)
-    parametric = kpca.limits(alpha=0.05, rule="parametric", reference=held_out)
-    expected = 5 * 301 / 295 * stats.f.isf(0.05, 5, 295)
+    # Either limit of the other 198 is exceeded by (199 + 1)·0.05 = 10; the row of the limit itself is one of them for each.
+    assert 8 <= np.count_nonzero(limits.novel(reference)) <= 10
+    assert limits.share == np.count_nonzero(limits.novel(reference)) / 199
+    own = kpca.limits(alpha=0.05, X=X)
+    assert own.cross_validated and not own.in_sample and "cross-validated" in str(own) and not own.warnings
+    if how:
+        with pytest.warns(EigenliftWarning, match="rows of the fit"):
+            assert kpca.limits(alpha=0.05).in_sample
+    else:
+        assert kpca.limits(alpha=0.05) == own
+    with pytest.warns(EigenliftWarning, match="Gaussian scores"):
+        parametric = kpca.limits(alpha=0.05, rule="parametric", reference=held_out)
+    each = 1 - np.sqrt(0.95)
+    expected = 5 * 301 / 295 * stats.f.isf(each, 5, 295)
     assert_allclose(parametric.t_squared, expected, rtol=1e-9)
     mean, variance = reference.spe.mean(), reference.spe.var(ddof=1)
-    expected = variance / (2 * mean) * stats.chi2.isf(0.05, 2 * mean**2 / variance)
+    expected = variance / (2 * mean) * stats.chi2.isf(each, 2 * mean**2 / variance)
     assert_allclose(parametric.spe, expected, rtol=1e-9)
+
+
+def test_false_alarms_have_the_rate_requested():
+    # 40 fits of 200 rows, 1000 new rows each: the standard error of the mean rate is √(0.05·0.95·(1/200 + 1/1000)/40) = 0.0027.
+    rates = []
+    for seed in range(40):
+        X = np.exp(cloud(1200, seed=seed) / 4)
+        kpca = KernelPCA(4, kernel="rbf(gamma=median)", n_jobs=1).fit(X[:200])
+        rates.append(kpca.limits(alpha=0.05).novel(kpca.novelty_scores(X[200:])).mean())
+    assert abs(np.mean(rates) - 0.05) < 0.01
+
+
+def test_parametric_limits_of_gaussian_scores_come_without_a_warning():
+    X = cloud(600)
+    kpca = KernelPCA(2, kernel="linear").fit(X[:300])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kpca.limits(alpha=0.05, rule="parametric", reference=X[300:])
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "function"])
+def test_kernels_of_python_are_cross_validated_too(kernel):
+    X = cloud(100)
+    expected = KernelPCA(3, kernel="rbf", gamma=0.1).fit(X).limits(alpha=0.05)
+    if kernel == "precomputed":
+        found = KernelPCA(3, kernel="precomputed").fit(rbf_kernel(X, gamma=0.1)).limits(alpha=0.05)
+    else:
+        found = KernelPCA(3, kernel=lambda x, y: np.exp(-0.1 * ((x - y) ** 2).sum())).fit(X).limits(alpha=0.05)
+    assert found.cross_validated
+    assert_allclose([found.t_squared, found.spe], [expected.t_squared, expected.spe], rtol=1e-4)
 
 
 def test_pickles_and_files_hold_what_is_needed(tmp_path):
@@ -149,5 +187,5 @@ def test_what_is_refused():
     assert_allclose(np.abs(lopsided.eigenvalues_), KernelPCA(2, kernel="precomputed").fit(K).eigenvalues_)
     with pytest.raises(EigenliftError, match="does not hold the mean"):
         lopsided.novelty_scores(K, own=np.ones(len(X)))
-    with pytest.raises(EigenliftError, match="limits need reference rows"):
+    with pytest.raises(EigenliftError, match="does not hold the mean"):
         lopsided.limits()

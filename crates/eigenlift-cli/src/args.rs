@@ -314,6 +314,10 @@ pub(crate) struct FitArgs {
     /// Earlier model of the same columns: signs, and rotations among components that are nearly tied, are matched to it
     #[arg(long, value_name = "MODEL", help_heading = "Method")]
     pub(crate) like: Option<PathBuf>,
+    /// Refits on 10 cross-validation folds and keeps out-of-sample T² and SPE in the model file, for the control limits of 'score'. An exact
+    /// model of a kernel needs no such file: it holds its samples
+    #[arg(long, help_heading = "Method")]
+    pub(crate) control_limits: bool,
     #[command(flatten)]
     pub(crate) output: FitOutputArgs,
 }

@@ -99,7 +99,7 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
     match method {
         PlanMethod::Kpca(args) => {
             let how = (&args.settings.machine, args.speech);
-            let method = KernelPcaSettings { args: &args.settings, earlier: None };
+            let method = KernelPcaSettings { args: &args.settings, earlier: None, control_limits: false };
             plan::run(&method, &args.input, how, session)
         }
         PlanMethod::Pca(args) => {

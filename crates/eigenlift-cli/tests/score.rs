@@ -79,20 +79,32 @@ fn rows_off_the_ring_are_novel_and_the_account_counts_them() {
     // One in ten of the reference rows.
     let account =
         folder.say("score m.safetensors new.csv --reference normal.csv --alpha 0.1 --json --quiet").ok();
-    let share = numbers(&account.json()["limits"]["spe_share"]);
-    assert!((share - 0.1).abs() < 0.01, "{share}");
+    let share = numbers(&account.json()["limits"]["share"]);
+    assert!((share - 0.1).abs() < 0.02, "{share}");
 }
 
 #[test]
 fn a_model_knows_the_rows_of_its_fit_unless_they_came_in_pieces() {
     let folder = rings();
     let run = folder.say("score m.safetensors new.csv --out s.csv").ok();
+    assert!(!run.err.contains("warning"), "{}", run.err);
+    assert!(run.err.contains("quantile at 0.01 from 200 rows of the fit, cross-validated"), "{}", run.err);
+    assert!(run.err.contains("limits: t2 ") && run.err.contains("novel: "), "{}", run.err);
+    // A low-rank model holds no samples to fit again.
+    let fit = "fit kpca fit.csv -k 12 --kernel rbf(gamma=1) --rank 60 --json --quiet --model";
+    folder.say(&format!("{fit} l.safetensors")).ok();
+    let run = folder.say("score l.safetensors new.csv --out s.csv").ok();
     assert!(run.err.contains("warning: the limits come from the rows of the fit"), "{}", run.err);
-    assert!(run.err.contains("limits: t2 ") && run.err.contains("quantile at 0.01 from 200 rows of the fit"));
-    assert!(run.err.contains("novel: "), "{}", run.err);
+    folder.say(&format!("{fit} c.safetensors --control-limits")).ok();
+    let limits = folder.say("score c.safetensors new.csv --json --quiet").ok().json()["limits"].clone();
+    assert_eq!((&limits["cross_validated"], &limits["in_sample"]), (&true.into(), &false.into()));
+    assert_eq!(limits["rows"], 200);
     folder.say("data moons --rows 20000 --out big.npy").ok();
     let line = "fit kpca big.npy --columns 1,2 -k 4 --kernel rbf(gamma=1) --rank 30 --memory 600KB --model p.safetensors --json --quiet";
     folder.say(line).ok();
+    let run = folder.say(&format!("{line} --control-limits"));
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("needs all rows in memory"), "{}", run.err);
     let run = folder.say("score p.safetensors new.csv").ok();
     assert!(run.err.contains("warning: no limits: a model that does not hold"), "{}", run.err);
     assert_eq!(table(&run.out).0, ["t2", "spe"]);

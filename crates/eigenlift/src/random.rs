@@ -47,6 +47,8 @@ pub(crate) enum Purpose {
     Forest = 61,
     /// Vertices from which paths are counted for the flow over edges.
     FlowSources = 62,
+    /// Reference samples that a model keeps.
+    ReferenceRows = 102,
     /// Orders of rows for the significance of canonical correlations.
     Permutations = 100,
     /// Rows that are permuted.

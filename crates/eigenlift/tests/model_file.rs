@@ -19,7 +19,7 @@ mod parts;
 #[path = "model_file/in_memory.rs"]
 mod in_memory;
 
-use craft::{Tap, changed, small};
+use craft::{Piece, Tap, assert_refused, changed, small, small_precomputed};
 
 /// Rows without any symmetry, the same in each run.
 fn rows(n: usize, d: usize) -> Matrix<f64> {
@@ -268,8 +268,6 @@ fn a_header_is_read_without_the_arrays() {
         "intervals",
         "mean",
         "mean_square",
-        "novelty.moments",
-        "novelty.quantiles",
         "offset",
         "residuals",
         "rounding",
@@ -284,4 +282,37 @@ fn a_header_is_read_without_the_arrays() {
     std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
     let message = read_header(&path).unwrap_err().to_string();
     assert!(message.contains("m.safetensors: the file should have"), "{message}");
+}
+
+/// Files of earlier versions told T² and squared prediction errors apart; they still load, and their limits come from the samples.
+#[test]
+fn files_with_summaries_of_earlier_versions_load() {
+    let numbers = |name: &str, shape: &[usize]| Piece {
+        name: name.into(),
+        dtype: "F64".into(),
+        shape: shape.to_vec(),
+        bytes: vec![0; 8 * shape.iter().product::<usize>()],
+    };
+    for model in [small(), small_precomputed()] {
+        let n = model.n_samples();
+        let old = changed(&model, |c| {
+            c.arrays.retain(|piece| !piece.name.starts_with("novelty."));
+            c.arrays.extend([numbers("novelty.moments", &[2, 2]), numbers("novelty.quantiles", &[2, n])]);
+            c.arrays.sort_by(|a, b| a.name.cmp(&b.name));
+        });
+        let loaded = FittedKernelPca::from_bytes(&old).unwrap();
+        assert_eq!(loaded.eigenvalues(), model.eigenvalues());
+        assert!(loaded.reference().is_none());
+    }
+    // Numbers that no samples have.
+    for (shape, byte) in [(&[2, 6][..], 0xff), (&[2, 7], 0), (&[6, 2], 0)] {
+        let wrong = changed(&small_precomputed(), |c| {
+            c.arrays.retain(|piece| !piece.name.starts_with("novelty."));
+            let mut piece = numbers("novelty.folds", shape);
+            piece.bytes.fill(byte);
+            c.arrays.push(piece);
+            c.arrays.sort_by(|a, b| a.name.cmp(&b.name));
+        });
+        assert_refused("novelty.folds", &wrong, &["novelty.folds"]);
+    }
 }

@@ -278,8 +278,8 @@ Examples:
 pub(super) const SCORE: &str = "\
 t2 is the sum of squared scores over their variances: how far out a row lies along the components. spe is the squared error \
 of the row put together from its scores: how far it lies off them; with a kernel, both in feature space. Where limits are \
-known, the column novel says which of the two a row exceeds: none, t2, spe or both. A kpca model knows how unusual the rows of \
-its fit were; the errors of these are smaller than those of new rows, so limits from --reference are better. Contributions say \
+known, the column novel says which of the two a row exceeds: none, t2, spe or both; the rate of false alarms of both together is --alpha. \
+Limits come from --reference, or from the rows of the fit by cross-validation. Contributions say \
 which columns a statistic comes from: they are counted from the nearest row that the model holds, from the mean row of a pca model, and add \
 up to the difference.
 

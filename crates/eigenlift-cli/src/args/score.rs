@@ -33,14 +33,15 @@ pub(crate) struct ScoreArgs {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// Table of normal rows that limits are taken from, best rows that the model was not fitted on. When not given: the rows of the
-    /// fit, where a kpca model knows them, or the spectrum of a pca model
+    /// fit by 10-fold cross-validation for an exact kpca model or one of 'fit kpca --control-limits', the rows of the fit as they are for
+    /// other kpca models (with a warning), or the spectrum of a pca model
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: Option<PathBuf>,
-    /// Share of normal rows that may exceed a limit; 0.01 when not given
+    /// False-alarm rate: fraction of normal rows that exceed either limit; 0.01 when not given
     #[arg(long, value_name = "X", value_parser = values::share)]
     pub(crate) alpha: Option<f64>,
-    /// How limits are found: the quantile of reference rows, or parametric by the F and χ² distributions. When not given: quantile
-    /// where there are reference rows, parametric otherwise
+    /// How limits are found: order statistics of reference rows, or parametric by the F and χ² distributions, which hold for Gaussian scores
+    /// (a warning says where the reference rows are not). When not given: quantile where there are reference rows, parametric otherwise
     #[arg(long, value_name = "HOW", value_parser = rule())]
     pub(crate) limits: Option<LimitRule>,
     /// The statistic that contributions add up to

@@ -25,7 +25,11 @@ impl FitMethod {
             Self::Kpca(args) => {
                 let earlier = args.like.as_deref().map(Earlier::load).transpose()?;
                 return then(Asked {
-                    method: &KernelPcaSettings { args: &args.settings, earlier },
+                    method: &KernelPcaSettings {
+                        args: &args.settings,
+                        earlier,
+                        control_limits: args.control_limits,
+                    },
                     input: &args.input,
                     machine: &args.settings.machine,
                     output: &args.output,

@@ -151,6 +151,8 @@ pub(crate) struct KernelPcaSettings<'a> {
     pub(crate) args: &'a SettingArgs,
     /// The model that this one is matched to.
     pub(crate) earlier: Option<Earlier<'a>>,
+    /// Whether the model keeps cross-validated T² and squared prediction errors.
+    pub(crate) control_limits: bool,
 }
 
 impl KernelPcaSettings<'_> {
@@ -239,7 +241,10 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let model = self.in_memory(data, watch)?.fit(rows.samples.clone())?;
+        let mut model = self.in_memory(data, watch)?.fit(rows.samples.clone())?;
+        if self.control_limits {
+            model = model.with_cross_validation(&rows.samples, watch)?;
+        }
         Ok(match &self.earlier {
             None => Box::new(model),
             Some(earlier) => Box::new(earlier.align(model, rows.samples.points(), watch)?),
@@ -247,6 +252,13 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        if self.control_limits {
+            return Err(Failure::usage(
+                "--control-limits of a table that is read in chunks",
+                "cross-validation needs all rows in memory",
+                "Allow more --memory, or leave it out and give 'score' a --reference",
+            ));
+        }
         let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
         let model = settings.fit_source(rows)?;
         Ok(match &self.earlier {

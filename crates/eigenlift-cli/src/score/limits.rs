@@ -60,7 +60,7 @@ impl Known {
                 "Give --reference, or leave --limits out for parametric limits",
             ));
         }
-        match model.own_limits(alpha, asked.limits.unwrap_or_default()) {
+        match model.own_limits(alpha, asked.limits.unwrap_or_default(), watch) {
             Ok(limits) => {
                 known.source = if model.is_linear() { "spectrum" } else { "rows of the fit" };
                 known.limits = Some(limits);
@@ -123,6 +123,9 @@ impl Known {
             "spe": limits.spe,
             "t2_share": limits.t_squared_share,
             "spe_share": limits.spe_share,
+            "share": limits.share,
+            "in_sample": limits.in_sample,
+            "cross_validated": limits.cross_validated,
         })
     }
 
@@ -131,6 +134,7 @@ impl Known {
         let spe = limits.spe.map_or("none".into(), short);
         let from = match self.source {
             "spectrum" => format!("the spectrum of {}", counted(limits.rows, "row")),
+            source if limits.cross_validated => format!("{} {source}, cross-validated", limits.rows),
             source => format!("{} {source}", limits.rows),
         };
         words.say(format_args!(

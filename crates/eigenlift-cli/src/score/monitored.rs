@@ -69,30 +69,25 @@ impl Monitored {
 
     /// Limits from reference rows.
     pub(super) fn limits_from(&self, rows: &Novelty, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
-        let known = !rows.spe.is_empty();
-        let spe = if known { rows.spe.clone() } else { vec![0.0; rows.t_squared.len()] };
-        let rows = Novelty { spe, t_squared: rows.t_squared.clone() };
-        let limits = match &self.0 {
-            AnyModel::Pca(model) => model.limits_from(&rows, alpha, rule)?,
-            AnyModel::KernelPca(model) => model.limits_from(&rows, alpha, rule)?,
-            _ => return Err(Error::Cancelled),
-        };
-        Ok(if known { limits } else { Limits { spe: None, spe_share: None, ..limits } })
+        match &self.0 {
+            AnyModel::Pca(model) => model.limits_from(rows, alpha, rule),
+            AnyModel::KernelPca(model) => model.limits_from(rows, alpha, rule),
+            _ => Err(Error::Cancelled),
+        }
     }
 
     /// Limits from what the model knows.
-    pub(super) fn own_limits(&self, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
+    pub(super) fn own_limits(&self, alpha: f64, rule: LimitRule, watch: &Watch) -> Result<Limits, Error> {
         match &self.0 {
             AnyModel::Pca(model) => model.limits(alpha),
-            AnyModel::KernelPca(model) => {
-                let limits = model.limits(alpha, rule)?;
-                // Rows of a Gram matrix do not tell their squared prediction error.
-                Ok(if self.is_precomputed() {
-                    Limits { spe: None, spe_share: None, ..limits }
-                } else {
-                    limits
-                })
-            }
+            AnyModel::KernelPca(model) => match model.reference().filter(|_| self.is_precomputed()) {
+                // Rows of a Gram matrix do not tell their squared prediction error: T² has all of α.
+                Some(mut reference) => {
+                    reference.numbers.spe.clear();
+                    model.limits_of(&reference, alpha, rule)
+                }
+                None => model.limits_watched(alpha, rule, watch),
+            },
             _ => Err(Error::Cancelled),
         }
     }

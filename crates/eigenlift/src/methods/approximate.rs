@@ -279,6 +279,7 @@ pub(super) fn finish(
         choice: None,
         scores: None,
         fit_rows: FitRows::Unknown,
+        reference: None,
         engine,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::dual::DualSolution;
 use super::kernel_choice::KernelChoice;
-use super::novelty::FitRows;
+use super::novelty::{FitRows, Reference};
 use crate::data::{AnyPoints, AnySamples};
 use crate::eigen::{Certificate, SolveStats};
 use crate::engine::Engine;
@@ -33,6 +33,8 @@ pub struct FittedKernelPca {
     pub(super) scores: Option<Matrix<f64>>,
     /// How far the samples lie from the mean and off the components.
     pub(super) fit_rows: FitRows,
+    /// T² and squared prediction errors of samples that the model was not fitted on.
+    pub(super) reference: Option<Box<Reference>>,
     pub(super) engine: Arc<dyn Engine>,
 }
 
@@ -80,6 +82,7 @@ impl FittedKernelPca {
             choice: None,
             scores: None,
             fit_rows,
+            reference: None,
             engine,
         }
     }
@@ -179,6 +182,7 @@ impl FittedKernelPca {
         self.certificate.keep(k);
         self.scores = self.scores.map(|scores| scores.view().first_columns(k).to_matrix());
         self.fit_rows = self.fit_rows.of_fewer_components();
+        self.reference = None;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Kernel PCA as a model file: which arrays it has and what they must satisfy.
 
 use super::FittedKernelPca;
-use super::novelty::{NOVELTY_MOMENTS, NOVELTY_QUANTILES, read_fit_rows};
+use super::novelty::{NOVELTY_ARRAYS, read_fit_rows};
 use super::sample_arrays::sample_arrays;
 use crate::data::{AnySamples, Csr, Samples};
 use crate::eigen::{Bounds, Certificate, Indefinite, Interval, SolveStats};
@@ -43,15 +43,17 @@ const MEAN_SQUARE: &str = "mean_square";
 const ORIGIN: &str = "origin";
 /// Arrays that models of every route have; those of earlier versions have no mean, and only fits of rows in memory say how unusual
 /// these are. Only kernels whose rows are taken from an origin have one.
-const ALWAYS: [&str; 12] = [
+const ALWAYS: [&str; 14] = [
     CENTERED_TRACE,
     COEFFICIENTS,
     EIGENVALUES,
     INTERVALS,
     MEAN,
     MEAN_SQUARE,
-    NOVELTY_MOMENTS,
-    NOVELTY_QUANTILES,
+    NOVELTY_ARRAYS[0],
+    NOVELTY_ARRAYS[1],
+    NOVELTY_ARRAYS[2],
+    NOVELTY_ARRAYS[3],
     OFFSET,
     ORIGIN,
     RESIDUALS,
@@ -228,7 +230,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     let centered_trace = read_scalar(file, CENTERED_TRACE, record.centered_trace)?;
     let certificate = read_certificate(file, &header, &record)?;
     let mean = read_mean(file, &header, &record)?;
-    let fit_rows = read_fit_rows(file, &header)?;
+    let (fit_rows, reference) = read_fit_rows(file, &header)?;
     let Record { plan, stats, .. } = record;
     let Header { warnings, column_names, .. } = header;
     Ok(FittedKernelPca {
@@ -244,6 +246,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         choice: None,
         scores: None,
         fit_rows,
+        reference,
         engine: Arc::new(Cpu::at_first_use()),
     })
 }

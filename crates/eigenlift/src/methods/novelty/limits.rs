@@ -1,5 +1,8 @@
 //! Limits of T² and the squared prediction error, above which a row is called novel.
 
+use super::gaussian::not_gaussian;
+use super::joint::joint_quantiles;
+use super::reference::mean_and_variance;
 use super::{Novelty, Reference};
 use crate::error::{Error, Result};
 use crate::methods::distributions::{chi_squared_above, f_above};
@@ -14,11 +17,11 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitRule {
-    /// The quantile of the reference rows, (C54): nothing is assumed but that normal rows are like them.
+    /// Order statistics of the reference samples, (C54): nothing is assumed but that normal samples are like them.
     #[default]
     Quantile,
-    /// The F distribution for T², (C55), and a multiple of χ² for the squared prediction error, (C56): scores are taken to be normally
-    /// distributed. Reaches beyond the largest reference row.
+    /// The F distribution for T², (C55), and a multiple of χ² for the squared prediction error, (C56), which hold for Gaussian scores:
+    /// a warning says where the reference samples are not so. Reaches beyond the largest reference sample.
     Parametric,
 }
 
@@ -47,10 +50,10 @@ impl FromStr for LimitRule {
     }
 }
 
-/// Limits that a share α of normal rows exceeds.
+/// Limits of which a share α of normal samples exceeds one or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// α.
+    /// α: the false-alarm rate of the two limits together.
     pub alpha: f64,
     /// How they were found.
     pub rule: LimitRule,
@@ -58,14 +61,18 @@ pub struct Limits {
     pub t_squared: f64,
     /// Of the squared prediction error; `None` where it is not known or nothing is left for it.
     pub spe: Option<f64>,
-    /// Share of the reference rows whose T² is above its limit.
+    /// Fraction of the reference samples whose T² is above its limit.
     pub t_squared_share: Option<f64>,
-    /// Share of the reference rows whose squared prediction error is above its limit.
+    /// Fraction of the reference samples whose squared prediction error is above its limit.
     pub spe_share: Option<f64>,
-    /// Reference rows, or rows of the fit.
+    /// Fraction of the reference samples above either limit.
+    pub share: Option<f64>,
+    /// Reference samples, or samples of the fit.
     pub rows: usize,
-    /// Whether the reference rows are those of the fit.
+    /// Whether the reference samples are those of the fit, judged by the model itself.
     pub in_sample: bool,
+    /// Whether the reference samples are those of the fit, each judged by a model of other samples.
+    pub cross_validated: bool,
     /// Sentences a person should read before using them.
     pub warnings: Vec<String>,
 }
@@ -99,7 +106,7 @@ impl fmt::Display for Judgement {
 }
 
 impl Limits {
-    /// Limits from reference rows, for a model of `n_components` components that was fitted on `n_samples` rows.
+    /// Limits from reference samples, for a model of `n_components` components that was fitted on `n_samples` samples.
     ///
     /// # Errors
     /// When α does not lie between 0 and 1, or there are no more samples than components.
@@ -110,45 +117,55 @@ impl Limits {
         rule: LimitRule,
     ) -> Result<Self> {
         check_alpha(alpha)?;
-        let (t_squared, spe) = match rule {
+        let Novelty { t_squared, spe } = &reference.numbers;
+        let has_spe = !spe.is_empty();
+        let mut warnings = Vec::new();
+        let (t_limit, spe_limit) = match rule {
             LimitRule::Quantile => {
-                let rank = rank(reference.rows, alpha);
-                (reference.t_squared.ranked(rank), reference.spe.ranked(rank))
+                let (limits, enough) = joint_quantiles(t_squared, spe, alpha);
+                warnings.extend((!enough).then(|| too_few(t_squared.len(), alpha, has_spe)));
+                limits
             }
             LimitRule::Parametric => {
-                let spread = &reference.spe;
-                (
-                    t_squared_limit(n_samples, n_components, alpha)?,
-                    spe_limit(spread.mean, spread.variance, alpha),
-                )
+                let each = if has_spe { of_each(alpha) } else { alpha };
+                let (mean, variance) = mean_and_variance(spe);
+                warnings.extend(not_gaussian(&reference.numbers, (n_samples, n_components)));
+                (t_squared_limit(n_samples, n_components, each)?, spe_limit(mean, variance, each))
             }
         };
-        let mut warnings = Vec::new();
-        if rule == LimitRule::Quantile && least_rows(alpha) > reference.rows {
-            warnings.push(format!(
-                "the limits are the largest of {} reference rows: a share of {alpha} needs at least {}",
-                reference.rows,
-                least_rows(alpha)
-            ));
-        }
         if reference.in_sample {
             warnings.push(format!(
                 "the limits come from the rows of the fit, whose squared prediction error is smaller and whose T² is larger than those \
-                 of new rows: more than {alpha} of normal rows will exceed the limit of the error, fewer that of T²; give reference \
-                 rows that the model was not fitted on"
+                 of new rows: the false-alarm rate will differ from {alpha}; give reference rows that the model was not fitted on, or \
+                 cross-validate"
             ));
         }
-        Ok(Self {
+        let mut limits = Self {
             alpha,
             rule,
-            t_squared,
-            spe: Some(spe),
-            t_squared_share: Some(reference.t_squared.share_above(t_squared)),
-            spe_share: Some(reference.spe.share_above(spe)),
-            rows: reference.rows,
+            t_squared: t_limit,
+            spe: has_spe.then_some(spe_limit),
+            t_squared_share: None,
+            spe_share: None,
+            share: None,
+            rows: t_squared.len(),
             in_sample: reference.in_sample,
+            cross_validated: reference.cross_validated,
             warnings,
-        })
+        };
+        limits.count(&reference.numbers);
+        Ok(limits)
+    }
+
+    /// Fractions of the reference samples above the limits.
+    fn count(&mut self, reference: &Novelty) {
+        let judged = self.judge(reference);
+        let share = |which: &[Judgement]| {
+            Some(judged.iter().filter(|one| which.contains(one)).count() as f64 / judged.len().max(1) as f64)
+        };
+        self.t_squared_share = share(&[Judgement::FarOut, Judgement::Both]);
+        self.spe_share = self.spe.and_then(|_| share(&[Judgement::FarOff, Judgement::Both]));
+        self.share = share(&[Judgement::FarOut, Judgement::FarOff, Judgement::Both]);
     }
 
     /// What is unusual about each row.
@@ -170,21 +187,30 @@ pub(super) fn check_alpha(alpha: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::setting(
-        format!("limits that a share of {alpha} exceeds"),
-        "the share must lie between 0 and 1",
+        format!("limits with a false-alarm rate of {alpha}"),
+        "the rate must lie between 0 and 1",
         "The default is 0.01: one normal row in a hundred",
     ))
 }
 
-/// ⌈(n + 1)(1 − α)⌉, (C54); the largest where that is beyond it.
-fn rank(n: usize, alpha: f64) -> usize {
-    let rank = ((n as f64 + 1.0) * (1.0 - alpha) - 1e-9).ceil();
-    (rank.max(1.0) as usize).min(n)
+/// Why there are not enough reference samples.
+fn too_few(n: usize, alpha: f64, has_spe: bool) -> String {
+    let least = least_rows(if has_spe { 0.5 * alpha } else { alpha });
+    format!(
+        "the limits are the largest of {n} reference rows: a false-alarm rate of {alpha} needs at least {least}; the rate of these \
+         limits is higher"
+    )
 }
 
-/// Rows from which the quantile is not the largest for want of others.
+/// Samples from which the quantile is not the largest for want of others.
 fn least_rows(alpha: f64) -> usize {
     (1.0 / alpha - 1.0 - 1e-9).ceil().min(1e15) as usize
+}
+
+/// 1 − √(1 − α): the level of each of two independent limits that are exceeded with probability α together, (C61).
+pub(super) fn of_each(alpha: f64) -> f64 {
+    // Numerics: 1 − √(1 − α) cancels for small α.
+    alpha / (1.0 + (1.0 - alpha).sqrt())
 }
 
 /// k(n + 1)/(n − k)·F(k, n − k), (C55).
@@ -222,7 +248,7 @@ mod tests {
     fn the_quantile_is_the_one_that_exchangeable_rows_exceed_with_probability_alpha() {
         let limits = Limits::of(&reference(99), (200, 2), 0.05, LimitRule::Quantile).unwrap();
         assert_eq!((limits.t_squared, limits.spe), (95.0, Some(95.0)));
-        assert_eq!(limits.t_squared_share, Some(4.0 / 99.0));
+        assert_eq!((limits.t_squared_share, limits.share), (Some(4.0 / 99.0), Some(4.0 / 99.0)));
         assert!(limits.warnings.is_empty(), "{:?}", limits.warnings);
         let limits = Limits::of(&reference(99), (200, 2), 0.01, LimitRule::Quantile).unwrap();
         assert_eq!(limits.t_squared, 99.0);
@@ -248,9 +274,19 @@ mod tests {
     #[test]
     fn parametric_limits_are_those_of_the_formulas() {
         // scipy 1.17: 3·101/97·f.isf(0.01, 3, 97) and chi2 with the mean and the variance of 1 … 99.
-        let limits = Limits::of(&reference(99), (100, 3), 0.01, LimitRule::Parametric).unwrap();
+        let alone = reference(99).without_spe();
+        let limits = Limits::of(&alone, (100, 3), 0.01, LimitRule::Parametric).unwrap();
         assert!((limits.t_squared - T_SQUARED).abs() < 1e-9, "{}", limits.t_squared);
-        assert!((limits.spe.unwrap() - SPE).abs() < 1e-9, "{:?}", limits.spe);
+        assert_eq!((limits.spe, limits.spe_share), (None, None));
+        assert!((spe_limit(50.0, 825.0, 0.01) - SPE).abs() < 1e-9);
+        // Together, each has the level 1 − √0.99.
+        let each = 1.0 - 0.99f64.sqrt();
+        assert!((of_each(0.01) - each).abs() < 1e-16);
+        let limits = Limits::of(&reference(99), (100, 3), 0.01, LimitRule::Parametric).unwrap();
+        assert_eq!(limits.t_squared, t_squared_limit(100, 3, of_each(0.01)).unwrap());
+        assert_eq!(limits.spe, Some(spe_limit(50.0, 825.0, of_each(0.01))));
+        // Numbers at equal distances are no F distribution.
+        assert!(limits.warnings[0].contains("Gaussian scores"), "{:?}", limits.warnings);
         assert!(Limits::of(&reference(9), (3, 3), 0.01, LimitRule::Parametric).is_err());
         assert_eq!(spe_limit(2.0, 0.0, 0.01), 2.0);
     }

@@ -1,6 +1,6 @@
 //! Novelty of principal components.
 
-use super::limits::{check_alpha, spe_limit, t_squared_limit};
+use super::limits::{check_alpha, of_each, spe_limit, t_squared_limit};
 use super::{Contributions, LimitRule, Limits, Novelty, Reference, Statistic};
 use crate::data::{AnyPoints, CentredRows};
 use crate::engine::Engine;
@@ -30,7 +30,7 @@ impl FittedPca {
         Ok(Novelty { t_squared: self.t_squared(&scores)?, spe })
     }
 
-    /// Parametric limits from the spectrum alone: the F distribution for T², (C55), and a multiple of χ² for the squared
+    /// Parametric limits from the spectrum alone, for Gaussian data: the F distribution for T², (C55), and a multiple of χ² for the squared
     /// prediction error, with the moments that normally distributed rows give it, (C56).
     ///
     /// # Errors
@@ -47,17 +47,23 @@ impl FittedPca {
         let (n, k) = (self.n_samples(), self.n_components());
         let rest = self.spectrum().split_off(k);
         let (sum, squares) = rest.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+        // Nothing is left out: what there is of an error is rounding.
+        let each = if rest.is_empty() { alpha } else { of_each(alpha) };
         Ok(Limits {
             alpha,
             rule: LimitRule::Parametric,
-            t_squared: t_squared_limit(n, k, alpha)?,
-            // Nothing is left out: what there is of an error is rounding.
-            spe: (!rest.is_empty()).then(|| spe_limit(sum, 2.0 * squares, alpha)),
+            t_squared: t_squared_limit(n, k, each)?,
+            spe: (!rest.is_empty()).then(|| spe_limit(sum, 2.0 * squares, each)),
             t_squared_share: None,
             spe_share: None,
+            share: None,
             rows: n,
             in_sample: false,
-            warnings: Vec::new(),
+            cross_validated: false,
+            warnings: vec![format!(
+                "the limits assume Gaussian data, which the spectrum alone cannot confirm: otherwise the false-alarm rate will differ \
+                 from {alpha}; give reference rows for limits that assume nothing"
+            )],
         })
     }
 
@@ -66,7 +72,11 @@ impl FittedPca {
     /// # Errors
     /// When there are no rows, or α does not lie between 0 and 1.
     pub fn limits_from(&self, rows: &Novelty, alpha: f64, rule: LimitRule) -> Result<Limits> {
-        Limits::of(&Reference::of(rows)?, (self.n_samples(), self.n_components()), alpha, rule)
+        let (shape, reference) = ((self.n_samples(), self.n_components()), Reference::of(rows)?);
+        if self.is_whole() && self.spectrum().len() <= self.n_components() {
+            return Limits::of(&reference.without_spe(), shape, alpha, rule);
+        }
+        Limits::of(&reference, shape, alpha, rule)
     }
 
     /// Contributions of input columns to a statistic of rows, counted from the mean row, in closed form, (C59).

@@ -1,6 +1,9 @@
 //! Novelty: how far out rows lie along the components of a model, how far off them, and from which numbers on that is unusual.
 
 mod contributions;
+mod cross_validation;
+mod gaussian;
+mod joint;
 mod limits;
 mod linear;
 mod measure;
@@ -11,8 +14,8 @@ mod surface;
 pub use contributions::{Baseline, Contributions};
 pub use limits::{Judgement, LimitRule, Limits};
 pub(super) use measure::measure_fit;
-pub use reference::{Reference, Spread};
-pub(super) use saved::{NOVELTY_MOMENTS, NOVELTY_QUANTILES, read_fit_rows};
+pub use reference::Reference;
+pub(super) use saved::{NOVELTY_ARRAYS, read_fit_rows};
 
 use super::FittedKernelPca;
 use crate::data::{AnyPoints, AnySamples};
@@ -20,7 +23,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Similarity;
 use crate::matrix::Matrix;
-use crate::model::FeatureMean;
+use crate::model::{FeatureMean, Lift};
 use crate::progress::Watch;
 use measure::{measure, off_components, own_of_fit};
 use serde::{Deserialize, Serialize};
@@ -92,8 +95,8 @@ pub(super) enum FitRows {
     Unknown,
     /// ‖φ(x) − mean φ‖² of each; the scores are known elsewhere.
     Squares(Vec<f64>),
-    /// T² and errors, summed up.
-    Summary(Box<Reference>),
+    /// T² and errors of some of them.
+    Known(Box<Reference>),
 }
 
 impl FitRows {
@@ -107,7 +110,7 @@ impl FitRows {
     /// What is left of it when components are dropped.
     pub(super) fn of_fewer_components(self) -> Self {
         match self {
-            Self::Summary(_) => Self::Unknown,
+            Self::Known(_) => Self::Unknown,
             other => other,
         }
     }
@@ -178,32 +181,63 @@ impl FittedKernelPca {
         Ok((0..scores.n_rows()).map(row).collect())
     }
 
-    /// T² and squared prediction errors of the rows of the fit, summed up; `None` where they were not in memory, or where
-    /// the kernel turned out not to be positive semi-definite.
+    /// T² and squared prediction errors of the samples of the fit by the model itself; `None` where they were not in memory, where
+    /// the kernel turned out not to be positive semi-definite, and for an exact model from a file, which holds its samples instead.
     pub fn fit_reference(&self) -> Option<Reference> {
         match &self.fit_rows {
             FitRows::Unknown => None,
-            FitRows::Summary(reference) => Some((**reference).clone()),
+            FitRows::Known(reference) => Some((**reference).clone()),
             FitRows::Squares(squares) => {
                 self.mean_for_distances().ok()?;
                 let scores = self.scores().ok()?;
                 let t_squared = self.t_squared(&scores).ok()?;
                 let spe = off_components(squares, &scores, |i| squares[i], self.slack()).ok()?;
-                let reference = Reference::of(&Novelty { t_squared, spe }).ok()?;
                 // A file holds finite numbers alone.
-                let finite = |spread: &Spread| (spread.mean + spread.variance).is_finite();
-                let known = finite(&reference.t_squared) && finite(&reference.spe);
+                let known = t_squared.iter().chain(&spe).all(|value| value.is_finite());
+                let reference = Reference::of(&Novelty { t_squared, spe }).ok()?;
                 known.then_some(Reference { in_sample: true, ..reference })
             }
         }
     }
 
-    /// Limits from the rows of the fit. Their squared prediction error is smaller than that of new rows, so that more than α of
-    /// normal rows exceed its limit: [`FittedKernelPca::limits_from`] with rows that the model was not fitted on is better.
+    /// What the model itself holds to take limits from: the numbers of [`FittedKernelPca::with_cross_validation`], otherwise those of
+    /// [`FittedKernelPca::fit_reference`].
+    pub fn reference(&self) -> Option<Reference> {
+        self.reference.as_deref().cloned().or_else(|| self.fit_reference())
+    }
+
+    /// The same model with the numbers of [`FittedKernelPca::cross_validated`], from which [`FittedKernelPca::limits`] are then taken and
+    /// which a file keeps.
     ///
     /// # Errors
-    /// When the model does not know its rows' numbers, or α does not lie between 0 and 1.
+    /// As [`FittedKernelPca::cross_validated`].
+    pub fn with_cross_validation(mut self, x: &AnySamples, watch: &Watch) -> Result<Self> {
+        self.reference = Some(Box::new(self.cross_validated(x, watch)?));
+        Ok(self)
+    }
+
+    /// Limits from the samples of the fit by cross-validation, where the model holds them (an exact fit with a kernel), see
+    /// [`FittedKernelPca::cross_validated`]; from those of [`FittedKernelPca::with_cross_validation`], if there are; otherwise from the samples of the
+    /// fit as the model itself sees them, whose false-alarm rate differs from α, as a warning says.
+    ///
+    /// # Errors
+    /// When the model knows nothing of its samples, or α does not lie between 0 and 1.
     pub fn limits(&self, alpha: f64, rule: LimitRule) -> Result<Limits> {
+        self.limits_watched(alpha, rule, &Watch::default())
+    }
+
+    /// As [`FittedKernelPca::limits`], observed and cancellable.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::limits`], and cancellation.
+    pub fn limits_watched(&self, alpha: f64, rule: LimitRule, watch: &Watch) -> Result<Limits> {
+        limits::check_alpha(alpha)?;
+        if let Some(reference) = &self.reference {
+            return self.limits_of(reference, alpha, rule);
+        }
+        if let (true, Lift::Kernel { samples, .. }) = (self.holds_samples(), &self.projection.lift) {
+            return self.limits_of(&self.cross_validated(samples, watch)?, alpha, rule);
+        }
         let reference = self.fit_reference().ok_or_else(|| {
             Error::model(
                 "a model that does not hold how unusual the rows of its fit were",
@@ -222,14 +256,19 @@ impl FittedKernelPca {
         self.limits_of(&Reference::of(rows)?, alpha, rule)
     }
 
-    fn limits_of(&self, reference: &Reference, alpha: f64, rule: LimitRule) -> Result<Limits> {
-        let mut limits = Limits::of(reference, (self.n_samples(), self.n_components()), alpha, rule)?;
+    /// As [`FittedKernelPca::limits_from`], from what [`FittedKernelPca::cross_validated`] gave.
+    ///
+    /// # Errors
+    /// As [`FittedKernelPca::limits_from`].
+    pub fn limits_of(&self, reference: &Reference, alpha: f64, rule: LimitRule) -> Result<Limits> {
+        let shape = (self.n_samples(), self.n_components());
         let variance = self.centered_trace / self.n_samples().max(1) as f64;
-        if limits.spe.is_some_and(|limit| limit <= NOTHING_LEFT * variance) {
-            // The components hold all of the reference rows: what is left of them is rounding.
-            (limits.spe, limits.spe_share) = (None, None);
+        let largest = reference.numbers.spe.iter().copied().fold(0.0, f64::max);
+        if largest <= NOTHING_LEFT * variance {
+            // The components hold all of the reference samples: what is left of them is rounding.
+            return Limits::of(&reference.without_spe(), shape, alpha, rule);
         }
-        Ok(limits)
+        Limits::of(reference, shape, alpha, rule)
     }
 
     /// The mean of φ, where distances in feature space mean something.

@@ -1,48 +1,66 @@
-//! What a model file holds of the rows of the fit.
+//! What a model file holds of the samples of the fit.
 
-use super::{FitRows, Reference, Spread};
+use super::reference::MOST_KEPT;
+use super::{FitRows, Reference};
 use crate::error::{Error, Result};
 use crate::methods::FittedKernelPca;
-use crate::model::{Array, Header, ModelReader, Numbers};
+use crate::model::{Array, Header, Lift, ModelReader, Numbers};
 use std::borrow::Cow;
 
-/// Mean and variance of T², then of the squared prediction error.
-pub(in crate::methods) const NOVELTY_MOMENTS: &str = "novelty.moments";
-/// Quantiles of T², then of the squared prediction error.
-pub(in crate::methods) const NOVELTY_QUANTILES: &str = "novelty.quantiles";
+/// T² of samples of the fit, then their squared prediction errors.
+const NOVELTY_FIT: &str = "novelty.fit";
+/// The same by cross-validation.
+const NOVELTY_FOLDS: &str = "novelty.folds";
+/// Arrays about the samples of the fit. The last two are those of earlier versions, which told T² and errors apart; they are not read.
+pub(in crate::methods) const NOVELTY_ARRAYS: [&str; 4] =
+    [NOVELTY_FIT, NOVELTY_FOLDS, "novelty.moments", "novelty.quantiles"];
 
 impl FittedKernelPca {
-    /// The arrays, where something is known.
+    /// The array, where something is known that the samples in the file do not tell.
     pub(in crate::methods) fn novelty_arrays(&self) -> Vec<Array<'static>> {
-        let Some(Reference { t_squared, spe, .. }) = self.fit_reference() else { return Vec::new() };
-        let moments = vec![t_squared.mean, t_squared.variance, spe.mean, spe.variance];
-        let kept = t_squared.quantiles.len();
-        let quantiles = [t_squared.quantiles, spe.quantiles].concat();
-        vec![
-            Array::new(NOVELTY_MOMENTS, &[2, 2], Numbers::F64(Cow::Owned(moments))),
-            Array::new(NOVELTY_QUANTILES, &[2, kept], Numbers::F64(Cow::Owned(quantiles))),
-        ]
+        let (name, reference) = match &self.reference {
+            Some(reference) => (NOVELTY_FOLDS, (**reference).clone()),
+            None if matches!(self.projection.lift, Lift::Kernel { .. }) && self.holds_samples() => {
+                return Vec::new();
+            }
+            None => match self.fit_reference() {
+                Some(reference) => (NOVELTY_FIT, reference.kept(self.plan.seed)),
+                None => return Vec::new(),
+            },
+        };
+        let rows = reference.n_samples();
+        let numbers = [reference.numbers.t_squared, reference.numbers.spe].concat();
+        vec![Array::new(name, &[2, rows], Numbers::F64(Cow::Owned(numbers)))]
     }
 }
 
 /// What the file knows; files of earlier versions and fits of rows in pieces know nothing.
-pub(in crate::methods) fn read_fit_rows(file: &mut ModelReader<'_>, header: &Header) -> Result<FitRows> {
-    if header.arrays.iter().all(|array| array.name != NOVELTY_MOMENTS) {
-        return Ok(FitRows::Unknown);
-    }
-    let (rows, kept) = (header.n_samples, Spread::kept(header.n_samples));
-    let moments: Vec<f64> = file.numbers(NOVELTY_MOMENTS, &[2, 2])?;
-    let quantiles: Vec<f64> = file.numbers(NOVELTY_QUANTILES, &[2, kept])?;
-    let spread = |at: usize| {
-        Spread::from_parts(rows, moments.get(2 * at..2 * at + 2)?, quantiles.get(at * kept..(at + 1) * kept)?)
+pub(in crate::methods) fn read_fit_rows(
+    file: &mut ModelReader<'_>,
+    header: &Header,
+) -> Result<(FitRows, Option<Box<Reference>>)> {
+    let found = |name: &str| header.arrays.iter().find(|array| array.name == name);
+    let Some(array) = found(NOVELTY_FOLDS).or_else(|| found(NOVELTY_FIT)) else {
+        return Ok((FitRows::Unknown, None));
     };
-    match (spread(0), spread(1)) {
-        (Some(t_squared), Some(spe)) => {
-            Ok(FitRows::Summary(Box::new(Reference { rows, in_sample: true, t_squared, spe })))
+    let (name, shape) = (array.name.clone(), array.shape.clone());
+    let folds = name == NOVELTY_FOLDS;
+    let rows = shape.get(1).copied().unwrap_or(0);
+    let reference = match shape.as_slice() {
+        [2, _] if rows <= MOST_KEPT && rows <= header.n_samples => {
+            Reference::from_numbers(&file.numbers::<f64>(&name, &[2, rows])?, folds)
         }
-        _ => Err(Error::model(
-            format!("arrays {NOVELTY_MOMENTS} and {NOVELTY_QUANTILES} that no rows have"),
-            "means, variances and quantiles are not negative, and quantiles are in ascending order",
+        _ => None,
+    };
+    match reference.map(Box::new) {
+        Some(reference) if folds => Ok((FitRows::Unknown, Some(reference))),
+        Some(reference) => Ok((FitRows::Known(reference), None)),
+        None => Err(Error::model(
+            format!("an array {name} of the shape {shape:?} that no samples have"),
+            format!(
+                "it holds T² and squared prediction errors, not negative, of 1 to {} samples",
+                header.n_samples.min(MOST_KEPT)
+            ),
             "Save the model again with eigenlift",
         )),
     }

@@ -1,0 +1,94 @@
+//! Whether reference samples follow the distributions that parametric limits assume: Anderson and Darling's test.
+
+use super::Novelty;
+use super::reference::mean_and_variance;
+use crate::methods::distributions::{chi_squared_tail, f_tail};
+
+/// Most reference samples that are tested, evenly spaced: what so many do not show changes no limit by much.
+const MOST_TESTED: usize = 1000;
+/// Fewest samples for which the test says something.
+const FEWEST_TESTED: usize = 20;
+/// What A² exceeds with probability 0.01 for a distribution that is known (Stephens 1974). For the squared prediction error, whose mean and
+/// variance are those of the sample, 1.09 would be that; the rest is room for Box' approximation, which is not exact for Gaussian data either.
+const MOST: f64 = 3.857;
+
+/// A sentence where the reference samples do not follow (C55) and (C56), (C62).
+pub(super) fn not_gaussian(reference: &Novelty, (n, k): (usize, usize)) -> Option<String> {
+    let Novelty { t_squared, spe } = reference;
+    if t_squared.len() < FEWEST_TESTED || k == 0 || n <= k {
+        return None;
+    }
+    let (n, k) = (n as f64, k as f64);
+    let f = |t: f64| f_tail(k, n - k, t * (n - k) / (k * (n + 1.0)));
+    let of_t = statistic(t_squared, f);
+    let (mean, variance) = mean_and_variance(spe);
+    let of_spe = (mean > 0.0 && variance > 0.0).then(|| {
+        let (g, h) = (variance / (2.0 * mean), 2.0 * mean * mean / variance);
+        statistic(spe, |s| chi_squared_tail(h, s / g))
+    });
+    let which = match (of_t > MOST, of_spe.is_some_and(|a| a > MOST)) {
+        (false, false) => return None,
+        (true, false) => "T² does not follow its F distribution",
+        (false, true) => "the squared prediction error does not follow its χ² distribution",
+        (true, true) => "T² and the squared prediction error do not follow their F and χ² distributions",
+    };
+    let a = of_spe.map_or(String::new(), |a| format!(", SPE {a:.1}"));
+    Some(format!(
+        "parametric limits assume Gaussian scores, but {which} on the reference rows (Anderson-Darling statistic above {MOST}: T² \
+         {of_t:.1}{a}): the false-alarm rate will differ from the one requested; use the quantile rule"
+    ))
+}
+
+/// A² = −m − Σ (2i − 1)/m·(ln u₍ᵢ₎ + ln(1 − u₍ₘ₊₁₋ᵢ₎)) of the tail probabilities u.
+fn statistic(values: &[f64], tail: impl Fn(f64) -> f64) -> f64 {
+    let step = values.len().div_ceil(MOST_TESTED).max(1);
+    let mut u: Vec<f64> = values.iter().step_by(step).map(|value| tail(*value)).collect();
+    u.sort_by(f64::total_cmp);
+    let m = u.len() as f64;
+    let ln = |x: f64| x.max(f64::MIN_POSITIVE).ln();
+    let term = |(i, low): (usize, &f64)| (2.0 * i as f64 + 1.0) * (ln(*low) + ln(1.0 - u[u.len() - 1 - i]));
+    -m - u.iter().enumerate().map(term).sum::<f64>() / m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Stream};
+
+    /// A² of 0.1, 0.2, …, 0.9 as uniform numbers, term by term.
+    #[test]
+    fn the_statistic_is_that_of_the_formula() {
+        let values: Vec<f64> = (1..10).map(|i| f64::from(i) / 10.0).collect();
+        let by_hand: f64 = -9.0
+            - (1..=9)
+                .map(|i| {
+                    let (low, high) = (f64::from(i) / 10.0, f64::from(10 - i) / 10.0);
+                    f64::from(2 * i - 1) / 9.0 * (low.ln() + (1.0 - high).ln())
+                })
+                .sum::<f64>();
+        assert!((statistic(&values, |x| x) - by_hand).abs() < 1e-12);
+        assert!(by_hand < 0.2, "evenly spaced numbers are uniform: {by_hand}");
+    }
+
+    /// Of Gaussian samples 1 in 100 is called something else; of heavy tails nearly all.
+    #[test]
+    fn gaussian_samples_pass_and_heavy_tails_do_not() {
+        let mut random = Stream::new(3, Purpose::Probes);
+        let mut called = [0; 2];
+        for _ in 0..100 {
+            for (heavy, called) in called.iter_mut().enumerate() {
+                let mut sample = || {
+                    let scale = if heavy == 1 { (-random.uniform().max(1e-12).ln()).powf(-0.5) } else { 1.0 };
+                    let mut square = || (scale * random.gaussian()).powi(2);
+                    (square() + square() + square(), square() + square() + square() + square())
+                };
+                let (t_squared, spe) = (0..300).map(|_| sample()).unzip();
+                // So many samples in the fit that F is χ² of 3 degrees.
+                *called += usize::from(not_gaussian(&Novelty { t_squared, spe }, (1_000_000, 3)).is_some());
+            }
+        }
+        // Tests of level 0.01 and less: 1 expected, and 5 are four standard deviations more.
+        assert!(called[0] <= 5, "{called:?}");
+        assert!(called[1] >= 95, "{called:?}");
+    }
+}
