@@ -66,21 +66,17 @@ fn kernel_pca() {
     let folder = folder(6000, 20);
     assert_eq!(check(&folder, "kpca x.npy -k 5")["storage"], "stored");
     assert_eq!(check(&folder, "kpca x.npy -k 5 --memory 60MB --rank exact")["storage"], "tiled");
-    check(&folder, "kpca x.npy -k 5 --rank 300");
-    check(&folder, "kpca x.npy -k 5 --low-rank fourier --rank 300");
 }
 
 #[test]
 fn rows_in_chunks() {
-    let folder = folder(150_000, 16);
+    let folder = folder(120_000, 16);
     for words in ["kpca x.npy -k 3 --rank 150 --memory 24MB", "pca x.npy -k 3 --memory 12MB"] {
         let plan = check(&folder, words);
         assert!(number(&plan["chunk_rows"]) > 0.0, "{words}");
     }
     folder.say("fit pca x.npy -k 16 --quiet --out x.csv").ok();
     check(&folder, "pca x.csv -k 3 --memory 12MB");
-    folder.say("fit pca x.npy -k 16 --quiet --out x.parquet").ok();
-    check(&folder, "pca x.parquet -k 3 --memory 16MB");
 }
 
 #[test]
