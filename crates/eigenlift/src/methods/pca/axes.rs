@@ -262,14 +262,17 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
     known.refuse_unusable()?;
     let (singular, vectors) = right_singular(r.view())?;
     let largest = singular.first().copied().unwrap_or(0.0);
-    // Bound on the absolute error of every singular value.
-    let error = 4.0 * U * ((d as f64).sqrt() * largest + trace.sqrt()) + known.of_entries().sqrt();
+    // Bounds on the absolute error of every singular value.
+    let solved = 4.0 * U * ((d as f64).sqrt() * largest + trace.sqrt());
+    let error = solved + known.of_entries().sqrt();
+    // What is stated allows the decomposition four times as much as what is taken for rounding.
+    let stated = error + 3.0 * solved;
     let all: Vec<f64> = singular.iter().map(|s| s * s).collect();
     let kept = k.min(all.len());
     let pairs = EigenPairs {
         values: all[..kept].to_vec(),
         vectors: vectors.view().first_columns(kept).to_matrix(),
-        residuals: vec![error * largest; kept],
+        residuals: vec![stated * largest; kept],
         next: all.get(kept).copied(),
         all: Some(all),
         basis: None,
@@ -277,11 +280,11 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
     };
     let squared_norm = pairs.all.as_ref().map(|all| all.iter().map(|v| v * v).sum());
     // λ = σ² moves by at most 2σe + e².
-    let mut axes = known.finish(pairs, error * error, (2.0 * largest + error) * error, squared_norm)?;
-    let (certificate, error) = (&mut axes.certificate, error / unit.rows());
+    let mut axes = known.finish(pairs, error * error, (2.0 * largest + stated) * stated, squared_norm)?;
+    let (certificate, stated) = (&mut axes.certificate, stated / unit.rows());
     for (j, value) in axes.values.iter().enumerate() {
         let root = value.sqrt();
-        let (low, high) = ((root - error).max(0.0).powi(2), (root + error).powi(2));
+        let (low, high) = ((root - stated).max(0.0).powi(2), (root + stated).powi(2));
         certificate.intervals[j] = Interval { low, high };
         certificate.residuals[j] = (high - low) / (2.0 * value);
     }

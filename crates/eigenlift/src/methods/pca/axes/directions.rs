@@ -35,15 +35,14 @@ pub(crate) fn of_directions(sum: &Directions, wanted: Wanted) -> Result<Axes> {
     singular.iter_mut().for_each(|s| *s /= unit.rows());
     let largest = singular.first().copied().unwrap_or(0.0);
     // Bound on the absolute error of every singular value, that of all cuts included.
-    let error = 4.0 * U * ((singular.len() as f64).sqrt() * largest + trace.sqrt())
-        + sum.rounding() * trace.sqrt()
-        + known.of_entries().sqrt();
+    let solved = 4.0 * U * ((singular.len() as f64).sqrt() * largest + trace.sqrt());
+    let error = solved + sum.rounding() * trace.sqrt() + known.of_entries().sqrt();
     let threshold = error * error;
     let all: Vec<f64> = singular.iter().map(|s| s * s).collect();
     if slack > threshold && all.first().is_none_or(|first| *first <= threshold) {
         return Err(no_direction(sum));
     }
-    let sketched = Sketched { held: all.iter().sum(), trace, slack, rounding: error };
+    let sketched = Sketched { held: all.iter().sum(), trace, slack, rounding: error + 3.0 * solved };
     let is_whole = slack <= threshold;
     let kept = k.min(all.len());
     let pairs = EigenPairs {
