@@ -4,7 +4,6 @@ mod settle;
 
 pub(crate) use settle::Hidden;
 
-use super::mercer::RESOLUTION;
 use super::proof::{Proof, entry_error, trace_error};
 use crate::eigen::{
     Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
@@ -59,8 +58,6 @@ pub(crate) struct DualProblem<'a> {
 
 /// Relative residuals beyond this say that rounding has taken most of a component.
 const ROUGH: f64 = 1e-2;
-/// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen: it is for a sentence.
-const LOWEST_PASSES: usize = 24;
 /// Passes of the look for negative eigenvalues.
 pub(super) const LOOK_PASSES: usize = 8;
 /// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
@@ -364,9 +361,7 @@ fn negative_policy(
     let lowest = match pairs.all.as_ref().and_then(|all| all.last()).copied() {
         None if !problem.known_valid => {
             let largest = pairs.values.first().copied().unwrap_or(0.0);
-            let resolution = threshold.max(RESOLUTION * largest.abs());
-            let how = SolveOptions { max_passes: LOWEST_PASSES, ..how.clone() };
-            let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), &how, resolution)?;
+            let (lowest, spent) = settle::lowest(problem, how, largest, threshold)?;
             pairs.stats = add(pairs.stats, spent);
             Some(lowest)
         }

@@ -1,17 +1,21 @@
 //! What happens when the iteration does not converge: the dense solver takes over where it fits.
 
-use super::{DualProblem, LOOK_PASSES, Negated, certified_pairs};
-use crate::eigen::{EigenPairs, SolveOptions, lowest_ritz_value};
+use super::{DualProblem, LOOK_PASSES, Negated, add, certified_pairs, lowest_eigenvalue};
+use crate::eigen::{EigenPairs, SolveOptions, SolveStats, lowest_ritz_value, rank_threshold};
 use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
+use crate::methods::mercer::RESOLUTION;
 use crate::methods::schedule::dense_bytes;
 use crate::model::{Plan, Solver};
-use crate::operator::{Centered, GramSummary};
+use crate::operator::{Centered, GramSummary, LinearOperator};
 
 /// Up to this many samples the iteration is given up early: the dense solver takes seconds there.
 const FEW_SAMPLES: usize = 4096;
 /// Passes it is then allowed. Spectra without a gap take about 20.
 const PATIENCE: usize = 40;
+
+/// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen.
+const LOWEST_PASSES: usize = 24;
 
 /// Eigenpairs whose residuals come from a product with the matrix itself, and its sums.
 pub(super) struct Settled {
@@ -43,6 +47,29 @@ pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'
          computed all eigenpairs instead"
     ));
     Ok(Settled { pairs, summary, switched })
+}
+
+/// The lowest eigenvalue as a sentence needs it. A draft is searched first, as it is at hand: what is negative there beyond its
+/// rounding is negative.
+pub(super) fn lowest(
+    problem: &DualProblem<'_>,
+    how: &SolveOptions<'_>,
+    largest: f64,
+    threshold: f64,
+) -> Result<(f64, SolveStats)> {
+    let how = SolveOptions { max_passes: LOWEST_PASSES, ..how.clone() };
+    let resolution = threshold.max(RESOLUTION * largest.abs());
+    let mut before = SolveStats::default();
+    if let Some(draft) = problem.draft {
+        let rough = rank_threshold(draft.n_rows(), largest, how.norm_bound, draft.unit_roundoff());
+        let (lowest, spent) = lowest_eigenvalue(&Centered::new(draft), &how, resolution.max(rough))?;
+        if lowest < -10.0 * rough {
+            return Ok((lowest, spent));
+        }
+        before = spent;
+    }
+    let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), &how, resolution)?;
+    Ok((lowest, add(before, spent)))
 }
 
 /// Whether the dense solver fits beside what is stored already.
