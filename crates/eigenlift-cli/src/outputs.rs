@@ -9,8 +9,8 @@ use crate::input::Carried;
 use crate::values::PlotRequest;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::{
-    AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, printable, printable_line,
-    same_file,
+    AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, printable,
+    printable_line, same_file,
 };
 use serde::Serialize;
 use std::borrow::Cow;

@@ -77,16 +77,8 @@ fn open_file(
     let (columns, next_group, left) = (Vec::new(), 0, 0);
     let mut allowance = Allowance::new(options);
     allowance.take(unpacked(&reader, &draft), &name)?;
-    let groups = Groups {
-        name: name.clone(),
-        reader,
-        unsigned,
-        held_bytes,
-        next_group,
-        columns,
-        left,
-        allowance,
-    };
+    let groups =
+        Groups { name: name.clone(), reader, unsigned, held_bytes, next_group, columns, left, allowance };
     let (feed, survey) = (Box::new(groups), Survey::UntilKnown);
     Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }

@@ -345,7 +345,7 @@ pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Re
         norm_bound: a.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt(),
         max_passes: MOST_STEPS,
         verify: false,
-        basis: false,
+        basis: true,
         seed: 0,
         watch,
     };

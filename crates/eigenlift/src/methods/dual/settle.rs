@@ -7,7 +7,7 @@ use crate::gram::{Storage, stored_bytes};
 use crate::methods::mercer::RESOLUTION;
 use crate::methods::schedule::dense_bytes;
 use crate::model::{Plan, Solver};
-use crate::operator::{Centered, GramSummary, LinearOperator};
+use crate::operator::{Centered, GramSummary};
 
 /// Up to this many samples the iteration is given up early: the dense solver takes seconds there.
 const FEW_SAMPLES: usize = 4096;

@@ -1,26 +1,31 @@
 //! From sums over rows to leading axes: by the covariance, the triangle, the Gram matrix, a sketch, or passes over rows.
 
 mod directions;
+mod passes;
 mod unit;
 
 pub(crate) use directions::of_directions;
+pub(crate) use passes::Passes;
+use passes::Seen;
+pub(super) use passes::add_rows;
 use unit::Unit;
 
 use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::CentredRows;
 use crate::eigen::{
-    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, SolveOptions, SolveStats, Whole,
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, Sizes, SolveOptions, SolveStats, Whole,
     fix_signs, rank_threshold,
 };
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular};
-use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::matrix::Matrix;
 use crate::methods::primal::leading_eigenpairs;
 use crate::moments::{Partial, Triangle};
-use crate::operator::LinearOperator;
 use crate::progress::Watch;
 
 const U: f64 = f64::EPSILON / 2.0;
+/// Error of the products of a solver's basis, in units of the bound on the rounding of eigenvalues.
+const PRODUCT: f64 = 8.0;
 /// Passes over rows after which the iteration gives up.
 const MOST_PASSES: usize = 200;
 
@@ -161,12 +166,21 @@ impl Known {
         let found = pairs.vectors.n_cols();
         let mut vectors = std::mem::take(&mut pairs.vectors).into_first_columns(rank);
         fix_signs(&mut vectors);
+        let trace_error = self.of_trace();
+        let trace = self.trace + trace_error;
+        let norm = square.map_or(trace, f64::sqrt) + rounding;
+        let sizes = Sizes { norm, trace: Some(trace), error: PRODUCT * rounding };
+        let basis = pairs.basis.take();
+        let at_most = |t: f64, limit: usize| {
+            let count = basis.as_ref().and_then(|basis| basis.most_above(t, &sizes));
+            count.is_some_and(|count| count <= limit)
+        };
         let whole = Whole {
             trace: self.trace,
-            trace_error: self.of_trace(),
+            trace_error,
             squared_norm: square,
             valid: true,
-            at_most: None,
+            at_most: Some(&at_most),
         };
         let certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
         let spectrum: Vec<f64> = match &pairs.all {
@@ -384,7 +398,7 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
         norm_bound: trace,
         max_passes: MOST_PASSES,
         verify: true,
-        basis: false,
+        basis: true,
         seed: how.seed,
         watch: how.watch,
     };
@@ -398,93 +412,6 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
     let (threshold, rounding) =
         (rank_threshold(d, largest, trace, U) + known.of_sums(), known.of_squares(largest));
     known.finish(pairs, threshold, rounding, None)
-}
-
-/// Rows that can be passed over: out ← out + Σw(x − c)(x − c)ᵀB.
-pub(crate) trait Passes: Send + Sync {
-    /// Columns of a row.
-    fn n_cols(&self) -> usize;
-    /// One pass.
-    ///
-    /// # Errors
-    /// When rows cannot be read, or on cancellation.
-    fn add_product(
-        &self,
-        centre: &[f64],
-        block: MatRef<'_, f64>,
-        out: MatMut<'_, f64>,
-        watch: &Watch,
-    ) -> Result<()>;
-}
-
-/// Adds the product of some rows.
-pub(super) fn add_rows(data: Weighted<'_>, centre: &[f64], block: MatRef<'_, f64>, out: MatMut<'_, f64>) {
-    let rows = CentredRows::new(data.rows, centre);
-    let mut along = Matrix::zeros(data.n_rows(), block.n_cols());
-    rows.times(block, along.view_mut());
-    if let Some(weights) = data.weights {
-        let mut view = along.view_mut();
-        weights.iter().enumerate().for_each(|(i, w)| view.row_mut(i).iter_mut().for_each(|x| *x *= w));
-    }
-    rows.add_transposed_times(along.view(), out);
-}
-
-impl Passes for Weighted<'_> {
-    fn n_cols(&self) -> usize {
-        Weighted::n_cols(self)
-    }
-
-    fn add_product(
-        &self,
-        centre: &[f64],
-        block: MatRef<'_, f64>,
-        out: MatMut<'_, f64>,
-        watch: &Watch,
-    ) -> Result<()> {
-        watch.check()?;
-        add_rows(*self, centre, block, out);
-        Ok(())
-    }
-}
-
-/// D⁻¹M₂D⁻¹ by passes.
-struct Seen<'a> {
-    operator: &'a dyn Passes,
-    mean: &'a [f64],
-    inverse: Option<&'a [f64]>,
-    /// What products are multiplied by.
-    unit: f64,
-}
-
-impl LinearOperator for Seen<'_> {
-    fn n_rows(&self) -> usize {
-        self.operator.n_cols()
-    }
-
-    fn n_cols(&self) -> usize {
-        self.operator.n_cols()
-    }
-
-    /// Why √d: two products in a row round by u·λ₁ in norm, not by u times an entry; the floor of residuals is then 4u·tr M₂.
-    fn unit_roundoff(&self) -> f64 {
-        U * (self.n_cols() as f64).sqrt()
-    }
-
-    fn apply(&self, block: MatRef<'_, f64>, mut out: MatMut<'_, f64>, watch: &Watch) -> Result<()> {
-        out.fill(0.0);
-        let Some(inverse) = self.inverse else {
-            self.operator.add_product(self.mean, block, out.reborrow(), watch)?;
-            let width = out.n_cols();
-            crate::linalg::scale_columns(out, &vec![self.unit; width]);
-            return Ok(());
-        };
-        let mut scaled = block.to_matrix();
-        let mut rows = scaled.view_mut();
-        inverse.iter().enumerate().for_each(|(j, s)| rows.row_mut(j).iter_mut().for_each(|x| *x *= s));
-        self.operator.add_product(self.mean, scaled.view(), out.reborrow(), watch)?;
-        inverse.iter().enumerate().for_each(|(j, s)| out.row_mut(j).iter_mut().for_each(|x| *x *= s));
-        Ok(())
-    }
 }
 
 impl Axes {
