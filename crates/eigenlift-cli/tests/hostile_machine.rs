@@ -132,7 +132,9 @@ fn model_files_are_the_same_bytes_for_any_number_of_threads() {
         "mds iris.csv --landmarks 30",
         "laplacian iris.csv",
         "lle iris.csv",
+        "kda iris.csv --target species",
         "kkmeans iris.csv --clusters 3",
+        "kcca sepals.csv petals.csv --target species",
     ]
     .iter()
     .enumerate()

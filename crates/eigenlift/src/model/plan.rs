@@ -123,24 +123,32 @@ fn storage_word(storage: Storage) -> &'static str {
 /// How a reason begins that tells of the memory of the moment, after the number.
 pub(crate) const MEMORY_IS_FREE: &str = "of memory are free";
 
-/// Takes out of a plan what belongs to the machine and the moment: the number of threads and the memory that is allowed. Model
-/// files are the same bytes without it, and nothing in a result depends on it but the decisions, which stay.
-pub(crate) fn forget_machine(threads: &mut usize, bytes_allowed: &mut u64, reasons: &mut Vec<String>) {
+/// Takes out of a plan what belongs to the machine and the moment: the number of threads, the memory that they need, and that which
+/// is allowed. Model files are the same bytes without it, and nothing in a result depends on it but the decisions, which stay.
+pub(crate) fn forget_machine(
+    threads: &mut usize,
+    (needed, allowed): (&mut u64, &mut u64),
+    reasons: &mut Vec<String>,
+) {
     if reasons.iter().any(|reason| reason.contains(MEMORY_IS_FREE)) {
-        let there = human_bytes(u128::from(*bytes_allowed));
+        let there = human_bytes(u128::from(*allowed));
         reasons.retain(|reason| !reason.contains(MEMORY_IS_FREE));
         reasons.iter_mut().for_each(|reason| *reason = reason.replace(&there, "less"));
     }
-    (*threads, *bytes_allowed) = (0, 0);
+    (*threads, *needed, *allowed) = (0, 0, 0);
 }
 
 /// The lines of a plan about memory and engine; what is not known of a model that was loaded is left out.
 pub(crate) fn machine_lines((needed, allowed): (u64, u64), (engine, threads): (&str, usize)) -> String {
-    let mut lines = format!("memory       {}", human_bytes(u128::from(needed)));
-    if allowed > 0 {
-        lines += &format!(" of {} allowed", human_bytes(u128::from(allowed)));
+    let mut lines = String::new();
+    if needed > 0 {
+        lines += &format!("memory       {}", human_bytes(u128::from(needed)));
+        if allowed > 0 {
+            lines += &format!(" of {} allowed", human_bytes(u128::from(allowed)));
+        }
+        lines.push('\n');
     }
-    lines += &format!("\nengine       {engine}");
+    lines += &format!("engine       {engine}");
     if threads > 0 {
         lines += &format!(", {threads} {}", if threads == 1 { "thread" } else { "threads" });
     }
@@ -160,12 +168,13 @@ pub(crate) fn human_bytes(bytes: u128) -> String {
 }
 
 impl Plan {
-    /// The plan as a model file keeps it: without the number of threads and the memory that was free, so that the file is the same
-    /// bytes on every machine that comes to the same result.
+    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
+    /// the file is the same bytes on every machine that comes to the same result.
     #[must_use]
     pub fn portable(&self) -> Self {
         let mut plan = self.clone();
-        forget_machine(&mut plan.threads, &mut plan.bytes_allowed, &mut plan.reasons);
+        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
+        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
         plan
     }
 

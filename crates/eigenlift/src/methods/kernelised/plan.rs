@@ -39,12 +39,13 @@ pub struct FactorPlan {
 }
 
 impl FactorPlan {
-    /// The plan as a model file keeps it: without the number of threads and the memory that was free, so that the file is the same
-    /// bytes on every machine that comes to the same result.
+    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
+    /// the file is the same bytes on every machine that comes to the same result.
     #[must_use]
     pub fn portable(&self) -> Self {
         let mut plan = self.clone();
-        forget_machine(&mut plan.threads, &mut plan.bytes_allowed, &mut plan.reasons);
+        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
+        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
         plan
     }
 

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// Rows that a fold must have: a correlation of two is 1 or −1 whatever they hold.
 const LEAST_FOLD: usize = 3;
 
+/// What a reason says of those that are worked on at once, after their number.
+const AT_ONCE: &str = "folds or permutations fit into memory at once";
+
 /// What was decided, with one reason for each decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelCcaPlan {
@@ -47,7 +50,9 @@ impl KernelCcaPlan {
     #[must_use]
     pub fn portable(&self) -> Self {
         let views = self.views.iter().map(FactorPlan::portable).collect();
-        Self { views, bytes_allowed: 0, ..self.clone() }
+        let told = |reason: &&String| !reason.ends_with(AT_ONCE);
+        let reasons = self.reasons.iter().filter(told).cloned().collect();
+        Self { views, at_once: 1, bytes_needed: 0, bytes_allowed: 0, reasons, ..self.clone() }
     }
 
     /// # Errors
@@ -71,7 +76,7 @@ impl KernelCcaPlan {
         let fitting = usize::try_from((u128::from(allowed) - fixed) / each.max(1)).unwrap_or(usize::MAX);
         let at_once = fitting.min(threads).min(folds.max(asked.permutations)).max(1);
         if at_once > 1 {
-            reasons.push(format!("{at_once} folds or permutations fit into memory at once"));
+            reasons.push(format!("{at_once} {AT_ONCE}"));
         }
         Ok(Self {
             n_components: asked.n_components,
