@@ -137,19 +137,12 @@ pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failu
 
 /// Refuses a place that cannot be written now, so that no work is lost to it.
 fn check_place(output: &Wanted<'_>) -> Result<(), Failure> {
-    let refuse = |found: &str| {
-        Err(Failure::Machine(format!(
-            "{} {} {found}; a model must be a file. Choose another name.",
+    if output.kind == Kind::Model && is_special(output.path) {
+        return Err(Failure::Machine(format!(
+            "{} {} is a pipe or a device; a model must be a file. Choose another name.",
             output.flag,
             output.path.display()
-        )))
-    };
-    if output.kind == Kind::Model && is_special(output.path) {
-        return refuse("is a pipe or a device");
-    }
-    let is_link = fs::symlink_metadata(output.path).is_ok_and(|facts| facts.is_symlink());
-    if output.kind == Kind::Model && is_link && !output.path.exists() {
-        return refuse("is a link to a file that does not exist");
+        )));
     }
     Ok(check_writable(output.path)?)
 }

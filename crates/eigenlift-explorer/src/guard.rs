@@ -154,7 +154,7 @@ mod tests {
         for other in ["127.0.0.1:80", "evil.example"] {
             assert_eq!(refused("127.0.0.1:80", &[own.clone(), (header::HOST, other)], "/secret/"), Some(403));
             assert_eq!(
-                refused("127.0.0.1:80", &[own.clone()], &format!("http://{other}/secret/")),
+                refused("127.0.0.1:80", std::slice::from_ref(&own), &format!("http://{other}/secret/")),
                 Some(403)
             );
         }

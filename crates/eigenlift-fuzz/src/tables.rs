@@ -51,6 +51,7 @@ fn options(data: &[u8]) -> ReadOptions {
         target: [None, None, Some("1"), Some("y")][pick(12, 4) as usize].map(str::to_string),
         missing: [Missing::default(), Missing::Drop, Missing::Mean][pick(15, 3) as usize],
         member: None,
+        most_unpacked: None,
     }
 }
 

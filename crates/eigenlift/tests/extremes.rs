@@ -69,7 +69,7 @@ fn indefinite_kernels_converge_to_what_the_dense_solver_finds() {
 fn crowd(n: usize) -> Matrix<f64> {
     let value = |i: usize| {
         let share = i as f64 / n as f64;
-        if i % 2 == 0 { 1.0 - share.powf(2.0 / 3.0) } else { 90.0 * share - 100.0 }
+        if i.is_multiple_of(2) { 1.0 - share.powf(2.0 / 3.0) } else { 90.0 * share - 100.0 }
     };
     Matrix::from_fn(n, n, |i, j| if i == j { value(i) } else { 0.0 })
 }

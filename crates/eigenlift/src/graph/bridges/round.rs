@@ -194,13 +194,15 @@ impl<'a> Round<'a> {
         for i in p {
             let at = along(&i);
             // Why so: what is not a number rules nothing out.
-            if !(at < first - reach) {
+            let is_out = at < first - reach;
+            if !is_out {
                 left.push(i);
                 last = if at.is_nan() { f64::INFINITY } else { last.max(at) };
             }
         }
+        let is_out = |at: f64| at > last + reach;
         let right: Vec<u32> =
-            q.into_iter().zip(q_along).filter(|(_, at)| !(*at > last + reach)).map(|(j, _)| j).collect();
+            q.into_iter().zip(q_along).filter(|(_, at)| !is_out(*at)).map(|(j, _)| j).collect();
         if left.is_empty() || right.is_empty() || left.len() * right.len() <= PAIRS {
             self.all_pairs(&left, &right);
             return Ok(());

@@ -53,15 +53,15 @@ pub(super) fn joint_quantiles(t_squared: &[f64], spe: &[f64], alpha: f64) -> ((f
     };
     let (mut exceeds, mut count) = (vec![false; n], 0);
     'lower: loop {
-        for at in 0..ranked.len() {
-            let Some(next) = ranked[at].next() else { break 'lower };
+        for statistic in &mut ranked {
+            let Some(next) = statistic.next() else { break 'lower };
             let more: Vec<usize> = next.iter().copied().filter(|row| !exceeds[*row]).collect();
             if count + more.len() > allowed {
                 break 'lower;
             }
             count += more.len();
             more.iter().for_each(|row| exceeds[*row] = true);
-            ranked[at].rank -= 1;
+            statistic.rank -= 1;
         }
     }
     let enough = ranked.iter().all(Ranked::is_limited);
