@@ -70,7 +70,7 @@ fn drive(target: &'static Target, seed: u64, inputs: usize, time: Duration) -> (
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 let kept = folder.keep();
-                println!(
+                eprintln!(
                     "{}: {} s for the input in {}",
                     target.name,
                     LIMIT.as_secs(),
@@ -86,7 +86,7 @@ fn drive(target: &'static Target, seed: u64, inputs: usize, time: Duration) -> (
             let kept = folder.keep();
             let last = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let input = kept.join("tried");
-            println!("{}: failed for the input in {}, seed {seed}: {last}", target.name, input.display());
+            eprintln!("{}: failed for the input in {}, seed {seed}: {last}", target.name, input.display());
             panic!("an input fails");
         }
     }
