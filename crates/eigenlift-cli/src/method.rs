@@ -207,6 +207,14 @@ pub(crate) fn in_pieces(
 ) -> Result<Option<TableRows>, Failure> {
     let Some(rows) = too_large(input, machine)? else { return Ok(None) };
     let mut rows = prepared(method, rows)?;
+    if let Some(memory) = machine.memory.filter(|memory| rows.held_bytes() >= *memory) {
+        return Err(Failure::Machine(format!(
+            "reading {} a chunk at a time takes {} bytes, for pages of its columns; {memory} are allowed. Allow more --memory, or \
+             write the table as NPY or CSV.",
+            input.data.display(),
+            rows.held_bytes()
+        )));
+    }
     let Some(memory) = machine.memory.filter(|_| method.either_way()) else { return Ok(Some(rows)) };
     let number = if method.precision().is_single() { 4 } else { 8 };
     let whole = rows.account.rows as u64 * rows.account.columns as u64 * number;

@@ -142,9 +142,9 @@ fn studies_of_the_choice_are_told_and_drawn() {
 #[test]
 fn a_table_too_large_for_the_memory_is_drawn_from() {
     let folder = Folder::new();
-    folder.say("data s-curve --rows 60000 --out s.parquet --quiet").ok();
+    folder.say("data s-curve --rows 300000 --out s.parquet --quiet").ok();
     let run =
-        folder.say("choose kpca s.parquet --target t --scorer none --memory 2MB --rows 80 --most 8 --json");
+        folder.say("choose kpca s.parquet --target t --scorer none --memory 7MB --rows 80 --most 8 --json");
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.err.contains("evenly from the whole, are looked at"), "{}", run.err);
     assert_eq!(run.json()["choice"]["n_rows"], 80);
@@ -170,8 +170,8 @@ fn a_fit_chooses_what_is_written_auto() {
     assert!(run.err.contains("because chosen by cross-validation: "), "{}", run.err);
     assert!(folder.say("inspect m.safetensors").ok().out.contains("chosen by cross-validation"));
     // In pieces, too.
-    folder.say("data s-curve --rows 60000 --out s.parquet --quiet").ok();
-    let pieces = folder.say("fit kpca s.parquet --target t -k auto --memory 2MB --json --out p.npy");
+    folder.say("data s-curve --rows 300000 --out s.parquet --quiet").ok();
+    let pieces = folder.say("fit kpca s.parquet --target t -k auto --memory 7MB --json --out p.npy");
     assert_eq!(pieces.code, 0, "{}", pieces.err);
     assert!(pieces.json()["choice"]["sentence"].is_string());
 }
@@ -248,11 +248,11 @@ fn near_ties_are_rotated_together_and_told() {
 #[test]
 fn a_refit_in_pieces_is_matched_too() {
     let folder = Folder::new();
-    folder.say("data s-curve --rows 60000 --out s.parquet --quiet").ok();
+    folder.say("data s-curve --rows 300000 --out s.parquet --quiet").ok();
     folder
-        .say("fit kpca s.parquet --target t --memory 2MB --rank 50 --model old.safetensors --json --quiet")
+        .say("fit kpca s.parquet --target t --memory 7MB --rank 50 --model old.safetensors --json --quiet")
         .ok();
-    let line = "fit kpca s.parquet --target t --memory 2MB --rank 50 --seed 5 --like old.safetensors --json";
+    let line = "fit kpca s.parquet --target t --memory 7MB --rank 50 --seed 5 --like old.safetensors --json";
     let run = folder.say(line).ok();
     let how = &run.json()["alignment"];
     assert!(list(&how["agreement"])[0] > 0.99, "{how}");

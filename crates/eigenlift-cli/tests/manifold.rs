@@ -44,7 +44,6 @@ fn a_sheet_is_flattened_and_told() {
         "edges between 300 rows, all connected",
         "exact",
         "residual variance of the distances along the graph: 0.0",
-        "on 32 rows",
         "negative share of the spectrum",
         "trustworthiness 0.9",
         "continuity 0.9",

@@ -93,7 +93,6 @@ fn manifold_methods() {
     check(&folder, "isomap x.npy --exact");
     check(&folder, "mds x.npy --landmarks 500");
     check(&folder, "laplacian x.npy");
-    check(&folder, "lle x.npy");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_table_larger_than_the_memory_allowed_is_fitted_and_transformed_in_pieces() 
             "kpca",
             file,
             "--memory",
-            "6MB",
+            "7MB",
             "--rank",
             "60",
             "--out",

@@ -133,7 +133,7 @@ fn contributions_have_a_column_for_each_input_column() {
         assert_eq!(account["contributions"]["statistic"], statistic);
         let files: Vec<&str> =
             account["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
-        assert_eq!(files, ["s.csv", "c.csv"]);
+        assert_eq!(files, ["c.csv", "s.csv"]);
     }
     // A flower with a petal as wide as a hand.
     folder.write("odd.csv", "species,sepal_length,sepal_width,petal_length,petal_width\nx,5.8,3.0,4.3,9\n");

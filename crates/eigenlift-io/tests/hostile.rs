@@ -88,7 +88,7 @@ fn text_tables_that_are_refused() {
         (b"a,b\nM\xFCller,2\n", &["line 2 has the byte 0xFC", "not valid UTF-8"]),
         (b"a,b\n1,\x002\n", &["line 2 has a NUL byte"]),
         (b"\x1F\x8B\x08\0\0\0\0\0", &["compressed with gzip", "decompress it first"]),
-        (b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", &["0x89"]),
+        (b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", &["a NUL byte", "not text"]),
         (b"a,b\n1,2\n1,0x1F\n", &["is \"0x1F\""]),
         (b"a\n1\n1_000\n", &["is \"1_000\""]),
         (b"a,b\n1,12%\n2,3\n", &["column 2 (\"b\") is \"12%\", and line 3"]),

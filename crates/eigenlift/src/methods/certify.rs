@@ -94,7 +94,11 @@ impl FittedKernelPca {
         let size = if known_valid { summary.trace } else { summary.squared_norm.sqrt() };
         let entries = entry_error(self.plan.n_features) * size;
         let rounding = entries * gram.unit_roundoff();
-        let free = u128::from(self.plan.bytes_allowed);
+        // A model that was loaded does not know what was allowed for its fit.
+        let free = match self.plan.bytes_allowed {
+            0 => u128::MAX,
+            allowed => u128::from(allowed),
+        };
         let proof = Proof::new(gram, summary, Some(basis), (entries, known_valid), (free, watch));
         let whole = Whole {
             trace: summary.centered_trace(),

@@ -46,7 +46,7 @@ fn rows_and_settings_out_of_range_are_refused() {
     refused(&plain.clone().regularization(Value(-1.0)), &x, &species, "a regularisation of -1");
     refused(&plain.clone().regularization(Value(0.0)), &x, &species, "without variance within");
     refused(&plain.clone().column_names(vec!["a".into()]), &x, &species, "1 column names");
-    refused(&plain.clone().with(|f| f.memory_limit(400_000)), &x, &species, "allowed");
+    refused(&plain.clone().with(|f| f.memory_limit(2_000)), &x, &species, "allowed");
     refused(&plain, &Matrix::from_fn(150, 4, |_, _| 2.0), &species, "variance");
     x[(20, 2)] = f64::NAN;
     refused(&plain, &x, &species, "row 21");

@@ -25,7 +25,7 @@ fn settings_and_rows_out_of_range_are_refused() {
     refused(&plain(2).initial_labels(vec![0; 150]), &x, "150 initial labels");
     refused(&plain(2).initial_labels(vec![2; 150]), &x, "150 initial labels");
     refused(&plain(2).initial_labels(vec![0, 1]), &x, "2 initial labels");
-    refused(&plain(2).with(|f| f.memory_limit(300_000)), &x, "allowed");
+    refused(&plain(2).with(|f| f.memory_limit(2_000)), &x, "allowed");
     refused(&plain(2).spectral(2), &Matrix::from_fn(9, 2, |_, _| 1.0), "do not vary");
     x[(7, 0)] = f64::INFINITY;
     refused(&plain(2), &x, "row 8");

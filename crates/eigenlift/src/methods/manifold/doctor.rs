@@ -214,7 +214,9 @@ impl IsomapDoctor {
         let examined = self.examined.unwrap_or(recommended);
         let whole = Patient::new(given, &(0..n).collect::<Vec<_>>(), self)?;
         let graph = Graph::from_neighbors(&whole.neighbors(examined, watch)?);
-        let suspects = whole.suspects(&graph, (examined, safe), watch)?;
+        let near = sweep.iter().min_by_key(|row| row.n_neighbors.abs_diff(examined));
+        let collapsed = examined > safe && near.is_some_and(SweepRow::has_collapsed);
+        let suspects = whole.suspects(&graph, collapsed.then_some(safe), watch)?;
         let after_cut = if self.cut { Some(whole.without(&graph, &suspects)?) } else { None };
         let sampled_rows = (rows.len() < n).then_some(rows.len());
         Ok(IsomapReport {
@@ -227,6 +229,13 @@ impl IsomapDoctor {
             dimension,
             sampled_rows,
         })
+    }
+}
+
+impl SweepRow {
+    /// Whether distances along the graph are far below those of the recommended one.
+    fn has_collapsed(&self) -> bool {
+        self.fall.is_some_and(|fall| fall > COLLAPSE)
     }
 }
 
@@ -310,7 +319,8 @@ impl<'a> Patient<'a> {
 
     /// Counts short circuits of graphs of more neighbors than is safe against the largest safe graph.
     ///
-    /// Why: very many of them vouch for each other, and none is found by looking at their graph alone.
+    /// Why: very many of them vouch for each other, and none is found by looking at their graph alone. Only where distances
+    /// have collapsed: a safe graph with holes makes edges across them look like short circuits, but distances stay.
     fn compare(
         &self,
         lists: &Neighbors,
@@ -326,29 +336,22 @@ impl<'a> Patient<'a> {
         let reference = self.cleaned(&Graph::from_neighbors(&lists.nearest(safe)), &watch)?;
         for row in sweep.iter_mut().filter(|row| row.n_neighbors >= recommended) {
             row.fall = row.mean_geodesic.map(|now| 1.0 - now / mean);
-            if let Some(count) = row.n_suspects.filter(|_| row.n_neighbors > safe) {
+            if let Some(count) = row.n_suspects.filter(|_| row.n_neighbors > safe && row.has_collapsed()) {
                 let graph = Graph::from_neighbors(&lists.nearest(row.n_neighbors));
                 let with_rows = self.rows().is_some();
                 let against = count_short_circuits_against(&graph, &reference, with_rows, &watch)?;
                 row.n_suspects = Some(count.max(against));
-                row.too_many = count.max(against) == 0 && row.fall.is_some_and(|fall| fall > COLLAPSE);
+                row.too_many = count.max(against) == 0;
             }
         }
         Ok(())
     }
 
-    /// Edges of a graph that look like short circuits: against the largest safe graph where this one has more neighbors.
-    fn suspects(
-        &self,
-        graph: &Graph,
-        (examined, safe): (usize, usize),
-        watch: &Watch,
-    ) -> Result<Vec<Suspect>> {
+    /// Edges of a graph that look like short circuits; where distances have collapsed, also against the graph of `safe` neighbors.
+    fn suspects(&self, graph: &Graph, safe: Option<usize>, watch: &Watch) -> Result<Vec<Suspect>> {
         let seed = self.doctor.common.seed;
         let alone = short_circuits(graph, self.rows(), seed, watch)?.suspects;
-        if examined <= safe {
-            return Ok(alone);
-        }
+        let Some(safe) = safe else { return Ok(alone) };
         let reference =
             self.cleaned(&Graph::from_neighbors(&self.neighbors(safe, watch)?), &watch.silent())?;
         let against = short_circuits_against(graph, &reference, self.rows(), (seed, watch))?.suspects;

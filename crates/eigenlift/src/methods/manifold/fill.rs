@@ -53,7 +53,7 @@ fn carried_on(whole: u64, half: Option<u64>, times: f64) -> f64 {
 /// Bytes of the factor for some rows drawn at random.
 fn bytes_of_some(common: &Common, given: &Given, pattern: Pattern, count: usize) -> Result<Option<u64>> {
     let (Given::Rows(x), Reach::Nearest(neighbors)) = (given, common.reach) else { return Ok(None) };
-    if count <= neighbors + 1 {
+    if count <= neighbors.saturating_add(1) {
         return Ok(None);
     }
     let rows = Stream::new(common.seed, Purpose::SampleRows).rows(x.n_rows(), count);

@@ -130,8 +130,12 @@ impl FittedKernelPca {
             .tolerance(plan.tolerance)
             .seed(plan.seed)
             .repair(plan.repair)
-            .memory_limit(plan.bytes_allowed)
             .engine(self.engine.clone());
+        // A model that was loaded does not know what was allowed for its fit.
+        let settings = match plan.bytes_allowed {
+            0 => settings,
+            allowed => settings.memory_limit(allowed),
+        };
         let settings = match &self.projection.lift {
             Lift::Kernel { kernel, .. } | Lift::Features { kernel, .. } => {
                 settings.ready_kernel(kernel.clone())
