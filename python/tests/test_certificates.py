@@ -4,10 +4,9 @@ import importlib.util
 import pathlib
 import warnings
 
+import eigenlift
 import numpy as np
 import pytest
-
-import eigenlift
 
 SCRIPT = pathlib.Path(__file__).parents[2] / "benchmarks" / "certificates.py"
 
@@ -30,7 +29,9 @@ def test_no_statement_about_small_tables_is_false(study):
     assert not tally.violations
     assert tally.certified > 0.9 * tally.components
     # Entries of 1e±120 are refused by the linear kernel, and nothing else of those tables.
-    reasons = [(kind, kernel) for kind, kernel, _, text in tally.raised if "kernel values a" in text or "of at most" in text]
+    reasons = [
+        (kind, kernel) for kind, kernel, _, text in tally.raised if "kernel values a" in text or "of at most" in text
+    ]
     assert set(reasons) == {("huge", "linear"), ("small", "linear")}
 
 

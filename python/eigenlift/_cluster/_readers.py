@@ -217,9 +217,7 @@ class ParquetFile(_File):
                 )
         for name, times in Counter(self.column_names).items():
             if times > 1:
-                raise ValueError(
-                    f"{self.path} has the column {name!r} more than once; names must differ. Rename one."
-                )
+                raise ValueError(f"{self.path} has the column {name!r} more than once; names must differ. Rename one.")
         single = fields and all(types.is_floating(field.type) and field.type.bit_width <= 32 for field in fields)
         return np.dtype(np.float32 if single else np.float64)
 

@@ -95,7 +95,9 @@ def doctor(result, *, title=None):
     axes[1].plot(tried, _finite(row["mean_geodesic"] for row in sweep), "s-", color=THIRD)
     axes[1].set(ylabel="mean distance\nalong the graph", ylim=(0, None))
     parts = axes[2].plot(tried, [row["n_components"] for row in sweep], "^-", color="#009e73")
-    suspects = axes[2].plot(tried, _finite(None if row["too_many"] else row["n_suspects"] for row in sweep), "x--", color=SECOND)
+    suspects = axes[2].plot(
+        tried, _finite(None if row["too_many"] else row["n_suspects"] for row in sweep), "x--", color=SECOND
+    )
     axes[2].set(ylabel="count", ylim=(0, None), xlabel="neighbours")
     axes[2].yaxis.get_major_locator().set_params(integer=True)
     for ax in axes:
