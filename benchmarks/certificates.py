@@ -18,15 +18,13 @@ import collections
 import sys
 import warnings
 
+import eigenlift
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-import eigenlift
-
 LD = np.longdouble
 KINDS = (
-    "gauss clusters simplex tiny dups badscale off6 off8 off10 heavy ints orth near pos huge small "
-    "year spikes copies"
+    "gauss clusters simplex tiny dups badscale off6 off8 off10 heavy ints orth near pos huge small year spikes copies"
 ).split()
 KERNELS = "linear poly rbf rbfnarrow rbfwide laplacian cosine sigmoid".split()
 MODES = "exact lowrank certify refine".split()
@@ -258,7 +256,9 @@ class Tally:
             print(f"{title}: {sum(counts.values())}")
             for reason, count in counts.most_common(40):
                 print(f"  {count} × {reason}")
-        print("false statements by kind:", dict(collections.Counter((v[7], f[0]) for v in self.violations for f in v[9])))
+        print(
+            "false statements by kind:", dict(collections.Counter((v[7], f[0]) for v in self.violations for f in v[9]))
+        )
         print(f"{self.certified} of {self.components} components certified as leading")
         print(f"{self.fits} fits checked, {len(self.violations)} with a false statement")
 

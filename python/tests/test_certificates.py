@@ -59,9 +59,14 @@ def test_a_false_statement_would_be_found(study):
     assert [f[0] for f in found] == ["interval", "interval"]
 
 
-def test_landmarks_of_an_indefinite_kernel_claim_nothing():
+def test_landmarks_of_a_kernel_that_is_not_known_to_be_positive_claim_nothing():
     x = np.random.default_rng(3).normal(size=(60, 4))
-    model = eigenlift.KernelPCA(2, kernel="sigmoid", gamma=0.01, coef0=1.0, rank=30).fit(x)
+
+    def kernel(a, b):
+        return float(np.exp(-0.3 * ((a - b) ** 2).sum()))
+
+    with pytest.warns(eigenlift.EigenliftWarning, match="not known to be positive semi-definite"):
+        model = eigenlift.KernelPCA(2, kernel=kernel, rank=30).fit(x)
     bounds = model.certificate_["bounds"]
     assert bounds["grounds"] == "none" and bounds["n_certified"] == 0 and bounds["explained"] is None
     assert len(model.certificate_["intervals"]) == 0

@@ -313,7 +313,7 @@ def test_plans():
         ({}, (X, np.full(N, 3.0)), "view 2: all rows look the same"),
         ({"kernel": "precomputed"}, (X, Y), "Kernel matrix must be a square matrix"),
         ({"kernel": "precomputed"}, (np.triu(X @ X.T), X @ X.T), "not symmetric"),
-        ({}, (X[:4], Y[:4]), "at least 6 are needed"),
+        ({}, (X[:4], Y[:4]), "at least 9 are needed"),
     ],
 )
 def test_what_is_refused(settings, given, message):

@@ -119,7 +119,6 @@ def test_few_steps_are_told():
         ({"max_iter": 0}, IRIS, "'max_iter' parameter"),
         ({"spectral": 0}, IRIS, "'spectral' parameter"),
         ({"kernel": "auto"}, IRIS, "has an 'auto'"),
-        ({"n_clusters": 3}, np.repeat(IRIS[:1], 20, axis=0), "cluster"),
     ],
 )
 def test_what_is_refused(settings, X, message):

@@ -36,7 +36,7 @@ def no_other_warnings():
 @every_estimator
 def test_little_memory(estimator):
     with pytest.raises(MemoryLimitError, match="are allowed"):
-        clone(estimator).set_params(memory=10_000).fit(IRIS, second(estimator))
+        clone(estimator).set_params(memory=100).fit(IRIS, second(estimator))
 
 
 @every_estimator

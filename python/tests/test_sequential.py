@@ -217,14 +217,17 @@ def test_a_search_is_taken_up_again(estimator, how, tmp_path):
     kept = json.loads(path.read_text())
     steps = kept["progress"]["steps"]
     assert 3 <= len(steps) < len(whole.path_)
-    # What is kept is believed, not judged again.
     assert steps[0]["score"] == whole.path_[0].score
+    longer = SequentialFeatureSelector(estimator, n_features_to_select="best", checkpoint=str(path), **given)
+    assert [dict(step) for step in longer.fit(X, Y_WINE).path_] == [dict(step) for step in whole.path_]
+    assert_array_equal(longer.support_, whole.support_)
+    # What was changed by hand is not believed.
+    text = path.read_text()
     steps[0]["score"] -= 0.5
     path.write_text(json.dumps(kept))
-    longer = SequentialFeatureSelector(estimator, n_features_to_select="best", checkpoint=str(path), **given)
-    assert [dict(step) for step in longer.fit(X, Y_WINE).path_[1:]] == [dict(step) for step in whole.path_[1:]]
-    assert longer.path_[0].score == whole.path_[0].score - 0.5
-    assert_array_equal(longer.support_, whole.support_)
+    with pytest.raises(EigenliftError, match="checksum"):
+        SequentialFeatureSelector(estimator, checkpoint=path, **given).fit(X, Y_WINE)
+    path.write_text(text)
     with pytest.raises(EigenliftError, match="other data"):
         SequentialFeatureSelector(estimator, checkpoint=path, **given).fit(X + 1, Y_WINE)
     path.write_text("{")
