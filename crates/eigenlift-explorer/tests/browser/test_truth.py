@@ -3,7 +3,6 @@
 import re
 
 from explorer import colored, numbers_in, numbers_of
-from test_explorer import begin_a_long_fit
 
 # More pages than the server keeps results of.
 MORE_THAN_KEPT = 12
@@ -67,18 +66,6 @@ def forget(server):
         assert server.fit(data, "pca", workspace=f"other page {i}")["state"] == "done"
 
 
-def test_a_fit_in_one_page_leaves_another_alone(explore):
-    one, other = explore("roll.csv"), explore("iris.csv")
-    shown = one.scores()
-    begin_a_long_fit(one)
-    other.set_number("k", 3)
-    assert "ancelled" not in one.at("status").inner_text()
-    # What is shown is kept all the while, though the page does not hand it out during a fit.
-    cancel(one)
-    assert one.scores() == shown
-    assert one.at("again").is_visible()
-
-
 def test_a_result_that_was_forgotten_is_fitted_again(explore, start, tables):
     server = start(tables)
     explorer = explore("iris.csv", server=server)
@@ -114,20 +101,6 @@ def test_while_another_table_is_fitted_what_is_shown_is_marked_and_kept_back(exp
     assert len(numbers_of(explorer.scores(), "pca")) == 9000
     assert explorer.at("stale").is_hidden() and not nothing_can_be_taken(explorer)
     assert "roll.csv" in explorer.at("command").inner_text()
-
-
-def test_while_other_settings_are_fitted_what_is_shown_is_marked_and_kept_back(explore):
-    explorer = explore("roll.csv")
-    command = explorer.at("command").inner_text()
-    begin_a_long_fit(explorer)
-    explorer.at("stale").wait_for(state="visible")
-    assert "previous settings" in explorer.at("stale").inner_text()
-    assert nothing_can_be_taken(explorer)
-    cancel(explorer)
-    # At rest it can be had again, as what it is.
-    assert "previous settings" in explorer.at("stale").inner_text()
-    assert explorer.at("command").inner_text() == command
-    assert not nothing_can_be_taken(explorer)
 
 
 def test_while_a_table_is_read_the_one_before_is_marked_and_kept_back(explore):
