@@ -57,8 +57,28 @@ fn given(place: *mut u8, size: usize) -> *mut u8 {
     place
 }
 
-/// Sets memory aside for the end.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+// SAFETY: the declaration is that of glibc's `malloc.h`.
+unsafe extern "C" {
+    safe fn mallopt(parameter: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
+}
+
+/// Lets all threads take memory from one heap.
+///
+/// Why: glibc gives each thread a heap of its own, and what one gave back is not there for the next, so that a fit would take up to
+/// as many times what was planned as there are threads. Nothing here allocates small blocks where it counts.
+fn share_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const M_ARENA_MAX: std::ffi::c_int = -8;
+        mallopt(M_ARENA_MAX, 1);
+    }
+}
+
+/// Sets memory aside for the end. To be called before threads are started.
 pub(crate) fn reserve() {
+    share_one_heap();
     // SAFETY: the layout is not of size 0.
     #[allow(unsafe_code)]
     let place = unsafe { System.alloc(RESERVE) };

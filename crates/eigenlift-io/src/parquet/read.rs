@@ -83,8 +83,8 @@ fn open_file(
     Ok(Opened { name, feed, draft, survey, watched, single_precision, number_in_header: false })
 }
 
-/// Bytes that the pages of all columns take while rows are read: for each column a dictionary and a page, as large as those of
-/// the first column of numbers or text.
+/// Bytes that the pages of all columns take while rows are read: for each column a dictionary and a page, as large as the largest
+/// of the first column of numbers or text in the first row group.
 fn held_by_columns(reader: &SerializedFileReader<File>, draft: &Draft, n_columns: usize) -> u64 {
     let mut wanted = (0..n_columns).filter(|&position| draft.wants(position));
     let Some(first) = wanted.next() else { return 0 };
@@ -93,17 +93,14 @@ fn held_by_columns(reader: &SerializedFileReader<File>, draft: &Draft, n_columns
     // What is wrong with the file is told when its rows are read.
     let Ok(mut pages) = group.get_column_page_reader(first) else { return 0 };
     let packed = group.metadata().column(first).compression() != Compression::UNCOMPRESSED;
-    let mut bytes = 0;
+    let (mut dictionary, mut largest) = (0, 0);
     while let Ok(Some(page)) = pages.get_next_page() {
         let size = page.buffer().len() as u64;
-        if matches!(page, Page::DictionaryPage { .. }) {
-            // As it is read, and decoded.
-            bytes += size + size / 4;
-        } else {
-            bytes += if packed { 2 * size } else { size };
-            break;
-        }
+        let held = if matches!(page, Page::DictionaryPage { .. }) { &mut dictionary } else { &mut largest };
+        *held = size.max(*held);
     }
+    // A dictionary as it is read, and decoded; a page, and what is left of the buffer that it was unpacked from.
+    let bytes = dictionary + dictionary / 4 + if packed { largest + largest / 4 } else { largest };
     bytes * (1 + wanted.count() as u64)
 }
 
@@ -156,8 +153,8 @@ impl Feed for Groups {
                 if self.left == 0 && !self.open_group(draft)? {
                     break;
                 }
-                let more = self.left.min(BATCH_ROWS).min(most_rows - n);
-                self.read_batch(draft, more)?;
+                let more = self.left.min(most_rows - n);
+                self.read_together(draft, more)?;
                 n += more;
             }
             Ok(n)
@@ -201,17 +198,27 @@ impl Groups {
         Ok(true)
     }
 
-    fn read_batch(&mut self, draft: &mut Draft, n: usize) -> Result<()> {
+    /// The next rows of the row group, column after column. Columns that come to their end are closed, so that a row group read as a
+    /// whole holds the pages of one column at a time.
+    fn read_together(&mut self, draft: &mut Draft, n: usize) -> Result<()> {
         let first_row = draft.next_row();
-        let mut batch = Batch { first_row, n, draft, name: &self.name, allowance: &mut self.allowance };
-        for (i, (position, reader)) in self.columns.iter_mut().enumerate() {
-            let unsigned = self.unsigned.get(*position) == Some(&true);
-            // Rows are opened only once data for them were seen.
-            batch.read_column(reader, *position, unsigned, i == 0)?;
+        let mut opened = 0;
+        let ends = n == self.left;
+        for (position, mut reader) in std::mem::take(&mut self.columns) {
+            let unsigned = self.unsigned.get(position) == Some(&true);
+            for start in (0..n).step_by(BATCH_ROWS) {
+                let more = (n - start).min(BATCH_ROWS);
+                let (name, allowance) = (&self.name, &mut self.allowance);
+                let mut batch = Batch { first_row: first_row + start, n: more, draft, name, allowance };
+                // Rows are opened only once data for them were seen.
+                batch.read_column(&mut reader, position, unsigned, start >= opened)?;
+                opened = opened.max(start + more);
+            }
+            if !ends {
+                self.columns.push((position, reader));
+            }
         }
-        if self.columns.is_empty() {
-            batch.draft.open_rows(n)?;
-        }
+        draft.open_rows(n - opened)?;
         self.left -= n;
         Ok(())
     }
