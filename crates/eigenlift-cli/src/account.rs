@@ -157,7 +157,8 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
                 left.sqrt()
             ),
             _ => format!(
-                "low rank: the landmarks leave out {left:.4e} ({share} of the trace): each eigenvalue lies between nλ and nλ + {left:.4e}"
+                "low rank: the landmarks leave out {left:.4e} ({share} of the trace): each eigenvalue lies between nλ and nλ + {left:.4e}{}",
+                rounding_words(certificate.rounding, left)
             ),
         });
     }
@@ -178,6 +179,11 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Rounding, where it is not small beside what the landmarks leave out.
+fn rounding_words(rounding: f64, left: f64) -> String {
+    if rounding > 1e-3 * left { format!(", and rounding of up to ± {rounding:.1e}") } else { String::new() }
 }
 
 /// How many of `k` components are proved to be the largest.

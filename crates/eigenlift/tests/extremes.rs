@@ -1,6 +1,6 @@
 //! Indefinite kernels, means far larger than spreads, and numbers of extreme size.
 
-use eigenlift::data::AnySamples;
+use eigenlift::data::{AnySamples, Csr, RowsInMemory, Samples};
 use eigenlift::eigen::Certificate;
 use eigenlift::error::Error;
 use eigenlift::kernel::KernelSpec;
@@ -242,4 +242,43 @@ fn rows_of_extreme_size_have_the_components_of_ordinary_ones() {
     let tiny = Matrix::from_fn(80, 6, |i, j| 1e-160 * x[(i, j)]);
     let error = Pca::new(2).fit(tiny).unwrap_err();
     assert!(error.to_string().contains("so small"), "{error}");
+}
+
+#[test]
+fn rows_in_single_precision_far_from_the_origin_warn_where_they_are_read_a_piece_at_a_time() {
+    let x = single(&shifted(&rounded_noise(300, 3, 8, 9), |_| 2e3));
+    let settings = KernelPca::new(3)
+        .kernel(spec("polynomial(degree=3,gamma=1,coef0=1)"))
+        .low_rank(LowRank::pivoted(Rank::Exactly(4)));
+    let model = settings.fit_source(&mut RowsInMemory::new(&x)).unwrap();
+    let warnings = model.warnings().join("\n");
+    assert!(warnings.contains("its rounding in f32 may change eigenvalues"), "{warnings}");
+    let near = single(&rounded_noise(300, 3, 8, 9));
+    let model = settings.fit_source(&mut RowsInMemory::new(&near)).unwrap();
+    assert!(!model.warnings().join("\n").contains("common part"), "{:?}", model.warnings());
+}
+
+#[test]
+fn rows_that_are_all_alike_are_no_indefinite_kernel() {
+    let x = Matrix::from_fn(300, 5, |_, _| 1e8f32);
+    for low_rank in [None, Some(LowRank::pivoted(Rank::Exactly(4)))] {
+        let settings = KernelPca::new(3).kernel(spec("polynomial(degree=3,gamma=1,coef0=1)"));
+        let settings = low_rank.into_iter().fold(settings, KernelPca::low_rank);
+        let error = settings.fit(x.clone()).unwrap_err().to_string();
+        assert!(error.contains("check for constant columns, center or standardize"), "{error}");
+    }
+}
+
+#[test]
+fn components_near_rounding_beside_ones_that_converged_are_an_answer() {
+    let n = 240;
+    let angle = |i: usize| std::f64::consts::TAU * i as f64 / n as f64;
+    let values = (0..n).flat_map(|i| [angle(i).cos(), angle(i).sin()]).collect();
+    let offsets = (0..=n).map(|i| 2 * i).collect();
+    let rows = Csr::new(offsets, (0..n).flat_map(|_| [0, 1]).collect(), values, 2).unwrap();
+    for k in [5, 10] {
+        let settings = KernelPca::new(k).kernel(spec("rbf(gamma=1e-4)"));
+        let model = settings.fit(AnySamples::from(Samples::from(rows.clone()))).unwrap();
+        assert!((model.eigenvalues()[4] - 3.9992e-11).abs() < 1e-13, "{:?}", model.eigenvalues());
+    }
 }

@@ -8,8 +8,8 @@ use crate::random::{Purpose, Stream};
 
 /// Pairs of rows that a median is taken over; all pairs when there are no more.
 const PAIRS: usize = 100_000;
-/// Bytes that the rows of these pairs may take, and the fewest pairs all the same.
-const PAIR_BYTES: usize = 256 << 20;
+/// Bytes that the rows of these pairs may take at most, and the fewest pairs all the same.
+const PAIR_BYTES: u64 = 256 << 20;
 const FEWEST_PAIRS: usize = 2000;
 /// Pairs on which a formula's symmetry is tried.
 const SYMMETRY_PAIRS: usize = 200;
@@ -21,18 +21,25 @@ pub(crate) struct PairRows<'a> {
     /// Global indices of `points`, ascending; `None` when `points` are all rows.
     places: Option<&'a [usize]>,
     n_rows: usize,
+    /// Pairs to draw.
+    n_pairs: usize,
 }
 
 impl<'a> From<AnyPoints<'a>> for PairRows<'a> {
     fn from(points: AnyPoints<'a>) -> Self {
-        Self { points, places: None, n_rows: points.n_rows() }
+        Self {
+            points,
+            places: None,
+            n_rows: points.n_rows(),
+            n_pairs: most_pairs(points.n_cols(), PAIR_BYTES),
+        }
     }
 }
 
 impl<'a> PairRows<'a> {
-    /// Rows `places` of a table of `n_rows`, as [`rows_of_pairs`] asked for.
-    pub(crate) fn gathered(points: AnyPoints<'a>, places: &'a [usize], n_rows: usize) -> Self {
-        Self { points, places: Some(places), n_rows }
+    /// Rows `sample.places` of a longer table.
+    pub(crate) fn gathered(points: AnyPoints<'a>, sample: &'a PairSample) -> Self {
+        Self { points, places: Some(&sample.places), n_rows: sample.n_rows, n_pairs: sample.n_pairs }
     }
 
     fn copy(&self, row: usize, out: &mut [f64]) {
@@ -41,18 +48,44 @@ impl<'a> PairRows<'a> {
     }
 }
 
-/// Pairs that a median of rows of `n_cols` numbers is taken over: fewer for long rows, so that they can be gathered.
-fn most_pairs(n_cols: usize) -> usize {
-    (PAIR_BYTES / (16 * n_cols.max(1))).clamp(FEWEST_PAIRS, PAIRS)
+/// The rows of a table that a median looks at.
+pub(crate) struct PairSample {
+    /// Their numbers, ascending.
+    pub(crate) places: Vec<usize>,
+    /// Bytes that the rows take once they are gathered.
+    pub(crate) bytes: u64,
+    n_rows: usize,
+    n_pairs: usize,
+    n_usual: usize,
 }
 
-/// Rows of a table of `n_rows` rows and `n_cols` columns that a median looks at, ascending.
-pub(crate) fn rows_of_pairs(n_rows: usize, n_cols: usize, seed: u64) -> Vec<usize> {
-    let mut rows = Vec::new();
-    draw_pairs(n_rows, most_pairs(n_cols), Purpose::Pairs, seed, |i, j| rows.extend([i, j]));
-    rows.sort_unstable();
-    rows.dedup();
-    rows
+impl PairSample {
+    /// Rows of a table of `n_rows` rows and `n_cols` columns that take at most `allowed` bytes.
+    pub(crate) fn draw((n_rows, n_cols): (usize, usize), allowed: u64, seed: u64) -> Self {
+        let n_pairs = most_pairs(n_cols, allowed.min(PAIR_BYTES));
+        let mut places = Vec::new();
+        draw_pairs(n_rows, n_pairs, Purpose::Pairs, seed, |i, j| places.extend([i, j]));
+        places.sort_unstable();
+        places.dedup();
+        let bytes = 8 * (places.len() as u64) * (n_cols as u64);
+        Self { places, bytes, n_rows, n_pairs, n_usual: most_pairs(n_cols, PAIR_BYTES) }
+    }
+
+    /// Why there are fewer pairs than usual, if there are.
+    pub(crate) fn reason(&self) -> Option<String> {
+        (self.n_pairs < self.n_usual).then(|| {
+            format!(
+                "the median is taken over {} pairs of rows, not {}: these fit",
+                self.n_pairs, self.n_usual
+            )
+        })
+    }
+}
+
+/// Pairs that a median of rows of `n_cols` numbers is taken over: fewer where both rows of all pairs take more than `bytes`.
+fn most_pairs(n_cols: usize, bytes: u64) -> usize {
+    let fitting = bytes / (16 * n_cols.max(1) as u64);
+    usize::try_from(fitting).unwrap_or(PAIRS).clamp(FEWEST_PAIRS, PAIRS)
 }
 
 /// The number a parameter stands for.
@@ -134,9 +167,7 @@ fn visit_pairs(
 /// The median over pairs; when it is 0, the mean of what is not.
 fn median(rows: PairRows<'_>, quantity: Quantity, seed: u64) -> Result<f64> {
     let mut values = Vec::new();
-    visit_pairs(rows, most_pairs(rows.points.n_cols()), Purpose::Pairs, seed, |x, y| {
-        values.push(quantity(x, y))
-    });
+    visit_pairs(rows, rows.n_pairs, Purpose::Pairs, seed, |x, y| values.push(quantity(x, y)));
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.get(values.len() / 2).copied().unwrap_or(0.0);
     if middle > 0.0 && middle.is_finite() {

@@ -13,7 +13,7 @@ mod spec;
 mod tile;
 mod token;
 
-pub(crate) use bandwidth::{PairRows, rows_of_pairs};
+pub(crate) use bandwidth::{PairRows, PairSample};
 pub use dimension::Dimension;
 pub use feature_map::PolynomialMap;
 pub use formula::Formula;

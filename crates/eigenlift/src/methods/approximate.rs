@@ -5,7 +5,7 @@ mod rows;
 
 pub(super) use rows::Rows;
 
-use super::dual::Hidden;
+use super::dual::{Hidden, ROUGH};
 use super::feature_sums::FeatureSums;
 use super::novelty::{FitRows, measure_fit};
 use super::primal::{Axes, Features, axes};
@@ -234,6 +234,8 @@ pub(super) fn finish(
     let partial = &work.sum.partial;
     let certificate = certificate(&plan, work, &axes);
     let mut warnings = work.warnings.clone();
+    let hidden = Hidden::of(work.sum.trace, partial.trace() + partial.residual_trace())
+        .filter(|_| plan.route == Route::LowRank && work.features.known_valid());
     if axes.values.len() < plan.n_components {
         let (asked, exist, m) = (plan.n_components, axes.values.len(), work.features.dimension());
         warnings.push(if exist == m && plan.route == Route::LowRank {
@@ -241,16 +243,18 @@ pub(super) fn finish(
         } else {
             format!("{asked} components were asked for and {exist} exist: the rest have eigenvalue zero up to rounding")
         });
-        let hidden = Hidden::of(work.sum.trace, partial.trace() + partial.residual_trace());
-        if let (Some(hidden), Route::LowRank) = (hidden, plan.route) {
+        if let Some(hidden) = hidden {
             let largest = axes.values.first().copied().unwrap_or(0.0);
             warnings.push(hidden.sentence(rank_threshold(m, largest, work.sum.trace, f64::EPSILON / 2.0)));
         }
     }
-    warnings.extend(certificate.tie_sentences());
     if let Lift::Kernel { samples, .. } = &axes.projection.lift {
         plan.precision = samples.precision().into();
     }
+    if axes.values.last().is_some_and(|least| axes.rounding > ROUGH * least) {
+        warnings.extend(hidden.map(|hidden| hidden.rounding_sentence(axes.rounding, &plan.precision)));
+    }
+    warnings.extend(certificate.tie_sentences());
     plan.n_samples = partial.count() as usize;
     let Axes { values, projection, mean, .. } = axes;
     // The largest that the whole trace can be.

@@ -2,7 +2,7 @@
 
 mod settle;
 
-pub(crate) use settle::Hidden;
+pub(crate) use settle::{Hidden, no_variance_action};
 
 use super::proof::{Proof, entry_error, trace_error};
 use crate::eigen::{
@@ -57,7 +57,7 @@ pub(crate) struct DualProblem<'a> {
 }
 
 /// Relative residuals beyond this say that rounding has taken most of a component.
-const ROUGH: f64 = 1e-2;
+pub(crate) const ROUGH: f64 = 1e-2;
 /// Passes of the look for negative eigenvalues.
 pub(super) const LOOK_PASSES: usize = 8;
 /// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
@@ -118,7 +118,8 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     };
     let mut certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
     let hidden = Hidden::of(summary.trace, summary.centered_trace());
-    keep_existing(&mut pairs, &mut certificate, plan, (threshold, hidden), &mut warnings)?;
+    let nulls = Nulls { threshold, hidden, known_valid: problem.known_valid };
+    keep_existing(&mut pairs, &mut certificate, plan, &nulls, &mut warnings)?;
     fix_signs(&mut pairs.vectors);
     let rough = certificate.residuals.iter().filter(|r| **r > plan.tolerance).count();
     if rough > 0 {
@@ -207,10 +208,14 @@ fn certified_pairs(
     // that and beyond the tolerance is no convergence.
     let judge = judge(gram, &pairs, how);
     // Pairs that do not exist may lie along the ones vector, where the product's own rounding is largest; they are dropped.
-    let rounded = |(residual, value): (&f64, &f64)| {
-        *residual <= if value.abs() <= judge.null { NULL_SLACK * judge.null } else { judge.null }
+    let rounded = |residual: f64, value: f64| {
+        residual <= if value.abs() <= judge.null { NULL_SLACK * judge.null } else { judge.null }
     };
-    if holds(gram, &pairs, how) || pairs.residuals.iter().zip(&pairs.values).all(rounded) {
+    // Why pair by pair: the residual of a large pair may exceed rounding and hold, that of a small one the other way round.
+    let settled = |(residual, value): (&f64, &f64)| {
+        judge.holds(*residual, *value, 1.0 / SOLVER_SHARE) || rounded(*residual, *value)
+    };
+    if pairs.residuals.iter().zip(&pairs.values).all(settled) {
         return Ok((pairs, summary));
     }
     Err(Error::NotConverged {
@@ -310,12 +315,21 @@ fn sketch(gram: &dyn GramOperator, plan: &Plan, watch: &Watch) -> Result<Option<
     Ok((!values.is_empty()).then_some(Sketch { vectors, values }))
 }
 
+/// What tells components from rounding.
+struct Nulls {
+    /// Eigenvalues up to this count as zero.
+    threshold: f64,
+    hidden: Option<Hidden>,
+    /// Whether negative eigenvalues can only be rounding.
+    known_valid: bool,
+}
+
 /// Drops components that are rounding, and those that a clipped kernel does not have.
 fn keep_existing(
     pairs: &mut EigenPairs,
     certificate: &mut Certificate,
     plan: &Plan,
-    (threshold, hidden): (f64, Option<Hidden>),
+    &Nulls { threshold, hidden, known_valid }: &Nulls,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     let exists = |value: f64| match plan.repair {
@@ -325,14 +339,14 @@ fn keep_existing(
     let rank = pairs.values.iter().take_while(|v| exists(**v)).count();
     let lowest = pairs.all.as_ref().and_then(|all| all.last()).copied();
     let first = pairs.values.first().copied().unwrap_or(0.0);
-    if rank == 0 && lowest.unwrap_or(first) < -10.0 * threshold {
+    if rank == 0 && !known_valid && lowest.unwrap_or(first) < -10.0 * threshold {
         return Err(settle::none_positive(plan, first));
     }
     if rank == 0 {
         return Err(Error::no_variance(
             format!("a centred Gram matrix whose largest eigenvalue is {first:.1e}"),
             format!("at least one must exceed rounding ({threshold:.1e})"),
-            settle::no_variance_action(hidden),
+            no_variance_action(hidden),
         ));
     }
     if rank < plan.n_components {

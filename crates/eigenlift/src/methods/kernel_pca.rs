@@ -10,7 +10,7 @@ use crate::eigen::Indefinite;
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
-use crate::kernel::{Kernel, KernelSpec, PairRows, rows_of_pairs};
+use crate::kernel::{Kernel, KernelSpec, PairRows};
 use crate::low_rank::{FeatureMap, LowRank, Rank};
 use crate::matrix::Matrix;
 use crate::model::{Plan, Route, Solver};
@@ -252,6 +252,7 @@ impl KernelPca {
         let (n, d) = (source.n_rows()?, source.n_cols());
         self.check_numbers()?;
         self.check_shape(n, d)?;
+        let mut sample = None;
         let kernel = match &self.kernel {
             AskedKernel::Ready(kernel) => kernel.clone(),
             AskedKernel::Spec(spec) if spec.is_precomputed() => {
@@ -262,16 +263,18 @@ impl KernelPca {
                 ));
             }
             AskedKernel::Spec(spec) if spec.needs_data() => {
-                let places = rows_of_pairs(n, d, self.seed);
-                let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
-                let rows = PairRows::gathered((&rows).into(), &places, n);
+                let pairs =
+                    sample.insert(schedule::pair_sample((n, d), self.memory_limit, self.seed, engine));
+                let rows = gather(source, &pairs.places, schedule::CHUNK_ROWS)?;
+                let rows = PairRows::gathered((&rows).into(), pairs);
                 Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
             }
             AskedKernel::Spec(spec) => Kernel::new(spec, d)?,
         };
         let similarity = Similarity::Kernel(kernel);
         let request = self.request(&similarity, (n, d), source.precision(), false);
-        let plan = schedule::plan(&request, engine)?;
+        let mut plan = schedule::plan(&request, engine)?;
+        sample.iter().for_each(|sample| schedule::count_sample(&mut plan, sample));
         Ok((similarity, plan))
     }
 

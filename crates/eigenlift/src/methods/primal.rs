@@ -1,6 +1,6 @@
 //! The primal recipe: moments of features, read a piece at a time, and their leading axes.
 
-use super::dual::check_magnitude;
+use super::dual::{Hidden, check_magnitude, no_variance_action};
 use super::feature_sums::FeatureSums;
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::eigen::{
@@ -384,7 +384,7 @@ pub(crate) fn axes(features: &Features, sum: &FeatureSums, k: usize, watch: &Wat
         return Err(Error::no_variance(
             format!("features whose largest eigenvalue is {largest:.1e}"),
             format!("at least one must exceed rounding ({threshold:.1e})"),
-            "All samples look the same to this kernel: check for constant columns, or change its parameters",
+            no_variance_action(Hidden::of(sum.trace, partial.trace() + partial.residual_trace())),
         ));
     }
     let next = pairs.values.get(rank).copied().or(pairs.next);

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
 use crate::kernel::KernelSpec;
+use crate::kernel::PairSample;
 use crate::low_rank::LowRank;
 use crate::model::{MEMORY_IS_FREE, Plan, Route, Solver, human_bytes};
 
@@ -300,6 +301,22 @@ pub(super) fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String
             ),
         ),
     }
+}
+
+/// The rows of a table that medians look at, in at most three quarters of the memory allowed: nothing else is held yet.
+pub(super) fn pair_sample(
+    shape: (usize, usize),
+    limit: Option<u64>,
+    seed: u64,
+    engine: &dyn Engine,
+) -> PairSample {
+    PairSample::draw(shape, allowance(limit, engine).0 / 4 * 3, seed)
+}
+
+/// Counts rows that were gathered for medians, before anything else was held.
+pub(super) fn count_sample(plan: &mut Plan, sample: &PairSample) {
+    plan.bytes_needed = plan.bytes_needed.max(sample.bytes);
+    plan.reasons.extend(sample.reason());
 }
 
 fn choose_solver(

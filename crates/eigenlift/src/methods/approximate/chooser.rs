@@ -227,10 +227,10 @@ fn shuffled(n: usize, count: usize, seed: u64) -> Vec<usize> {
 /// Features of landmarks that pivoting chose, with their root.
 fn features_of(kernel: &Kernel, landmarks: AnySamples, root: Matrix<f64>) -> Result<Features> {
     if root.n_rows() == 0 {
-        return Err(Error::data(
+        return Err(Error::no_variance(
             "samples whose kernel values k(x,x) are all zero",
             "at least one must differ from zero in feature space",
-            "Check the data for rows of zeros, or choose another kernel",
+            "Check the data for rows of zeros or constant columns, or choose another kernel",
         ));
     }
     let against = Against::Rows { kernel: kernel.clone(), landmarks };

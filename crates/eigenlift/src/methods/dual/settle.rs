@@ -116,10 +116,20 @@ impl Hidden {
             self.ratio
         )
     }
+
+    /// What the rounding of kernel values in this precision may do to eigenvalues.
+    pub(crate) fn rounding_sentence(self, rounding: f64, precision: &str) -> String {
+        let double = if precision == "f64" { "" } else { ", or use double precision" };
+        format!(
+            "kernel values have a common part {:.0e} times as large as what centring leaves: its rounding in {precision} may \
+             change eigenvalues by up to {rounding:.1e}; center or standardize the columns{double}",
+            self.ratio
+        )
+    }
 }
 
 /// What to do about a matrix without variance.
-pub(super) fn no_variance_action(hidden: Option<Hidden>) -> &'static str {
+pub(crate) fn no_variance_action(hidden: Option<Hidden>) -> &'static str {
     match hidden {
         Some(_) => {
             "All samples look the same to this kernel, up to the rounding of what all kernel values have in common: check for \

@@ -5,7 +5,7 @@ use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Similarity;
-use crate::kernel::{Kernel, PairRows, rows_of_pairs};
+use crate::kernel::{Kernel, PairRows};
 use crate::matrix::Matrix;
 use crate::methods::approximate::{self, Rows};
 use crate::methods::dual::{self, DualProblem};
@@ -92,10 +92,11 @@ impl KernelPca {
         self.check_numbers()?;
         self.check_shape(n, d)?;
         let spec = self.spec().filter(|spec| !spec.is_precomputed()).ok_or_else(no_gram_matrix)?;
+        let mut sample = None;
         let kernel = if spec.needs_data() {
-            let places = rows_of_pairs(n, d, self.seed);
-            let rows = pieces.gather(&places)?;
-            let rows = PairRows::gathered((&rows).into(), &places, n);
+            let pairs = sample.insert(schedule::pair_sample((n, d), self.memory_limit, self.seed, engine));
+            let rows = pieces.gather(&pairs.places)?;
+            let rows = PairRows::gathered((&rows).into(), pairs);
             Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
         } else {
             Kernel::new(spec, d)?
@@ -103,6 +104,7 @@ impl KernelPca {
         let similarity = Similarity::Kernel(kernel.clone());
         let request = self.request(&similarity, (n, d), pieces.precision(), false);
         let mut plan = schedule::plan(&Request { passes: true, ..request }, engine)?;
+        sample.iter().for_each(|sample| schedule::count_sample(&mut plan, sample));
         plan.reasons.push(pieces.place());
         Ok((kernel, plan))
     }

@@ -5,7 +5,7 @@ use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Storage;
-use crate::low_rank::{Approximation, FeatureMap, GivenLandmarks, LowRank, Rank};
+use crate::low_rank::{Approximation, FeatureMap, GivenLandmarks, LowRank, Rank, draws_at_a_time};
 use crate::model::{Plan, Route, Solver, human_bytes};
 
 /// Most rows whose features are held at a time, and bytes that these take: small enough to be used again without being
@@ -62,15 +62,20 @@ impl Sizes {
         }
     }
 
-    /// Moments and their eigenvectors, the rows in hand with their features, the sample and its factor, the scores.
+    /// What choosing landmarks takes (the sample, its factor and the columns that are drawn at a time) or what comes after it
+    /// (moments and their eigenvectors, the rows in hand with their features), whichever is more, and the scores.
     fn bytes(&self, approximation: Option<Approximation>, request: &Request<'_>) -> u128 {
-        let factor = if approximation == Some(Approximation::Pivoted) { self.rank } else { 0 };
-        let scores = if request.in_memory { request.n_components.min(self.rank) } else { 0 };
-        let source = if request.in_memory { 0 } else { 2 * request.n_features };
-        block(self.rank, 5 * self.rank)
-            + block(self.chunk_rows, 2 * self.rank + source)
-            + block(self.sample_rows, factor + request.n_features)
-            + block(request.n_samples, scores)
+        let (rank, d) = (self.rank, request.n_features);
+        let scores = if request.in_memory { request.n_components.min(rank) } else { 0 };
+        let in_hand = if request.in_memory { rank + d } else { 2 * (rank + d) };
+        let moments = block(rank, 5 * rank) + block(self.chunk_rows, in_hand);
+        let most = match approximation {
+            Some(Approximation::Pivoted) => {
+                moments.max(block(self.sample_rows, rank + draws_at_a_time(rank) + d))
+            }
+            _ => moments + block(self.sample_rows, d),
+        };
+        most + block(request.n_samples, scores)
     }
 }
 

@@ -129,15 +129,15 @@ fn bytes(views: &[FactorPlan], folds: usize, permutations: usize) -> (u128, u128
     let features: u128 = views.iter().map(|view| view.rank as u128).sum();
     let (square, n) = (8 * features * features, views.first().map_or(0, |view| view.n_samples));
     let step = views.iter().map(|view| view.chunk_rows.max(1)).min().unwrap_or(1).min(n.max(1)) as u128;
-    // The L of landmarks and its use, a piece of features three times, moments of each fold and of all.
+    // The L of landmarks and its use, a chunk of features and what is computed with it, moments of each fold and of all.
     let factors: u128 = views.iter().map(|view| 16 * view.rank as u128 * view.rank as u128).sum();
     let chosen = views.iter().map(|view| u128::from(view.bytes_needed)).max().unwrap_or(0);
-    let moments = 24 * step * features + (folds as u128 + 2) * square;
+    let moments = 10 * step * features + (folds as u128 + 2) * square;
     let rows = n.min(MOST_ROWS) as u128;
     let shuffled = if permutations > 0 { 16 * rows * features } else { 0 };
     let fixed = (factors + moments + shuffled).max(chosen);
     // A fold: its moments, axes of views, covariances in them, and the joint matrix.
-    (fixed, (5 * square).max(if permutations > 0 { 2 * square + 8 * rows * features } else { 0 }))
+    (fixed, (3 * square).max(if permutations > 0 { 2 * square + 8 * rows * features } else { 0 }))
 }
 
 impl std::fmt::Display for KernelCcaPlan {
