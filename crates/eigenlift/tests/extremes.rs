@@ -258,6 +258,51 @@ fn rows_in_single_precision_far_from_the_origin_warn_where_they_are_read_a_piece
     assert!(!model.warnings().join("\n").contains("common part"), "{:?}", model.warnings());
 }
 
+/// A table as sparse rows that store every entry.
+fn written_out<T: eigenlift::real::Real>(x: &Matrix<T>) -> AnySamples
+where
+    AnySamples: From<Samples<T>>,
+{
+    let (n, d) = (x.n_rows(), x.n_cols());
+    let columns = (0..n).flat_map(|_| 0..d as u32).collect();
+    let rows = Csr::new((0..=n).map(|i| i * d).collect(), columns, x.as_slice().to_vec(), d).unwrap();
+    AnySamples::from(Samples::from(rows))
+}
+
+#[test]
+fn sparse_rows_far_from_the_origin_have_the_components_of_dense_ones() {
+    let far = shifted(&rounded_noise(60, 4, 8, 9), |_| 2e3);
+    for kernel in ["linear", "polynomial(degree=2,gamma=1,coef0=1)"] {
+        let settings = KernelPca::new(3).kernel(spec(kernel));
+        let expected = settings.fit(far.clone()).unwrap();
+        for x in [written_out(&far), written_out(&single(&far))] {
+            let found = settings.fit(x).unwrap();
+            for (a, b) in found.eigenvalues().iter().zip(expected.eigenvalues()) {
+                assert!((a - b).abs() < 1e-6 * expected.eigenvalues()[0], "{kernel}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn distances_that_vanish_beside_the_norms_of_sparse_rows_are_those_of_dense_ones() {
+    let near =
+        shifted(&Matrix::from_fn(40, 4, |i, j| 1e-7 * ((i * 7 + j * 13) % 31) as f64), |j| 100.0 + j as f64);
+    for kernel in [
+        "rbf(gamma=1e13)",
+        "matern(nu=1.5,length=5e-7)",
+        "exponential(gamma=3e6)",
+        "rational_quadratic(alpha=1,length=5e-7)",
+    ] {
+        let settings = KernelPca::new(3).kernel(spec(kernel));
+        let (dense, sparse) =
+            (settings.fit(near.clone()).unwrap(), settings.fit(written_out(&near)).unwrap());
+        for (a, b) in dense.eigenvalues().iter().zip(sparse.eigenvalues()) {
+            assert!((a - b).abs() < 1e-10 * dense.eigenvalues()[0], "{kernel}: {a} {b}");
+        }
+    }
+}
+
 #[test]
 fn rows_that_are_all_alike_are_no_indefinite_kernel() {
     let x = Matrix::from_fn(300, 5, |_, _| 1e8f32);

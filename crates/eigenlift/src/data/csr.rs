@@ -96,10 +96,16 @@ impl<'a, T: Real> CsrRef<'a, T> {
         Some(CsrRef { offsets: self.offsets, columns: self.columns, values, n_cols: self.n_cols })
     }
 
-    /// A copy in single precision.
-    pub(super) fn to_single(self) -> Csr<f32> {
+    /// Whether at least a quarter of all entries are stored: a dense copy takes not much more memory.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        let stored: usize = (0..self.n_rows()).map(|i| self.row(i).0.len()).sum();
+        4 * stored as u128 >= self.n_rows() as u128 * self.n_cols() as u128
+    }
+
+    /// A copy in another precision.
+    pub(super) fn to_precision<S: Real>(self) -> Csr<S> {
         let all = self.gather(&(0..self.n_rows()).collect::<Vec<_>>());
-        let values = all.values.iter().map(|v| v.f64() as f32).collect();
+        let values = all.values.iter().map(|v| S::of(v.f64())).collect();
         Csr { offsets: all.offsets, columns: all.columns, values, n_cols: all.n_cols }
     }
 

@@ -148,7 +148,18 @@ impl AnySamples {
             Self::F32(s) => Self::F32(s.clone()),
             Self::F64(s) => Self::F32(match s.points() {
                 Points::Dense(_) => s.points().to_dense::<f32>().into(),
-                Points::Sparse(m) => m.to_single().into(),
+                Points::Sparse(m) => m.to_precision::<f32>().into(),
+            }),
+        }
+    }
+
+    /// The rows in double precision: a copy, or the samples themselves if that is what they are.
+    pub fn to_double(&self) -> AnySamples {
+        match self {
+            Self::F64(s) => Self::F64(s.clone()),
+            Self::F32(s) => Self::F64(match s.points() {
+                Points::Dense(_) => s.points().to_dense::<f64>().into(),
+                Points::Sparse(m) => m.to_precision::<f64>().into(),
             }),
         }
     }

@@ -63,7 +63,8 @@ pub struct Bounds {
     pub slack: Option<f64>,
     /// Root mean square error of kernel values on sampled pairs, as a share of their root mean square.
     pub sampled_error: Option<f64>,
-    /// Between these shares of the total variance lies what the best axes, as many as were kept, can hold.
+    /// Between these shares of the total variance lies what the best axes, as many as were kept, can hold. Where a kernel has
+    /// negative eigenvalues, the variance is that of the repaired one.
     pub explained: Option<Interval>,
 }
 

@@ -7,7 +7,7 @@
 use super::Kernel;
 use super::profile::{CoordinateProfile, InnerProfile};
 use super::tile::Form;
-use crate::data::{AnyPoints, AnySamples, Points};
+use crate::data::{AnyPoints, AnySamples, CsrRef, Points};
 use crate::matrix::Matrix;
 use crate::real::Real;
 
@@ -56,14 +56,19 @@ impl Kernel {
 
     /// The kernel with the mean of these rows as its origin, where that saves digits.
     pub(crate) fn centred_for(&self, rows: AnyPoints<'_>) -> Option<Self> {
-        let wanted = self.origin.is_none() && self.may_have_origin();
-        far_mean(rows).filter(|_| wanted).map(|mean| self.clone().with_origin(mean))
+        let wanted = self.origin.is_none() && self.may_have_origin() && mostly_written_out(rows);
+        wanted.then(|| far_mean(rows)).flatten().map(|mean| self.clone().with_origin(mean))
     }
 
     /// Whether kernel values of these rows need double precision: their mean is far larger than their spread, and no origin
     /// makes up for it.
     pub(crate) fn needs_double(&self, rows: AnyPoints<'_>) -> bool {
-        matches!(rows, AnyPoints::F32(_)) && shift(&self.form) == Shift::Other && far_mean(rows).is_some()
+        let no_origin = match shift(&self.form) {
+            Shift::Nothing => false,
+            Shift::Centred => !mostly_written_out(rows),
+            Shift::Other => true,
+        };
+        matches!(rows, AnyPoints::F32(_)) && no_origin && far_mean(rows).is_some()
     }
 
     /// The kernel and the samples for tiles in single precision. Samples are taken from the origin before they are rounded.
@@ -90,13 +95,28 @@ pub(super) fn from_origin<T: Real, S: Real>(points: Points<'_, T>, origin: &[f64
     out
 }
 
-/// The mean of dense rows, if it is far larger than their spread.
-fn far_mean(rows: AnyPoints<'_>) -> Option<Vec<f64>> {
+/// Whether rows take not much more memory when their zeros are written out, as rows taken from an origin are.
+fn mostly_written_out(rows: AnyPoints<'_>) -> bool {
     match rows {
-        AnyPoints::F32(Points::Dense(_)) | AnyPoints::F64(Points::Dense(_)) => {}
-        // Rows that are mostly zeros have a spread of the size of their mean.
-        _ => return None,
+        AnyPoints::F32(Points::Sparse(x)) => x.is_nearly_full(),
+        AnyPoints::F64(Points::Sparse(x)) => x.is_nearly_full(),
+        _ => true,
     }
+}
+
+/// The mean of rows, if it is far larger than their spread.
+fn far_mean(rows: AnyPoints<'_>) -> Option<Vec<f64>> {
+    let (mean, spread) = match rows {
+        AnyPoints::F32(Points::Sparse(x)) => sparse_mean(x),
+        AnyPoints::F64(Points::Sparse(x)) => sparse_mean(x),
+        _ => dense_mean(rows),
+    };
+    let size = rows.n_rows() as f64 * mean.iter().map(|m| m * m).sum::<f64>();
+    (size.is_finite() && size > FAR * spread).then_some(mean)
+}
+
+/// The mean of rows and their squared distances from it, summed.
+fn dense_mean(rows: AnyPoints<'_>) -> (Vec<f64>, f64) {
     let (n, d) = (rows.n_rows(), rows.n_cols());
     let mut row = vec![0.0; d];
     let mut mean = vec![0.0; d];
@@ -109,6 +129,40 @@ fn far_mean(rows: AnyPoints<'_>) -> Option<Vec<f64>> {
         rows.copy_row(i, &mut row);
         spread += row.iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>();
     }
-    let size = n as f64 * mean.iter().map(|m| m * m).sum::<f64>();
-    (size.is_finite() && size > FAR * spread).then_some(mean)
+    (mean, spread)
+}
+
+/// The same of sparse rows from what they store: Σ(x − m)² over stored entries, and m² for each that is not.
+fn sparse_mean<T: Real>(x: CsrRef<'_, T>) -> (Vec<f64>, f64) {
+    let n = x.n_rows() as f64;
+    let mut mean = vec![0.0; x.n_cols()];
+    let mut stored = vec![0.0; x.n_cols()];
+    let entries = || (0..x.n_rows()).flat_map(move |i| x.row(i).0.iter().zip(x.row(i).1));
+    for (column, value) in entries() {
+        mean[*column as usize] += value.f64() / n;
+        stored[*column as usize] += 1.0;
+    }
+    let apart: f64 = entries().map(|(column, value)| (value.f64() - mean[*column as usize]).powi(2)).sum();
+    let zeros: f64 = mean.iter().zip(&stored).map(|(m, count)| (n - count) * m * m).sum();
+    (mean, apart + zeros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Csr;
+
+    #[test]
+    fn sparse_rows_have_the_mean_and_spread_of_dense_ones() {
+        let dense = Matrix::from_fn(7, 3, |i, j| if (i + j) % 3 == 0 { 0.0 } else { (i * 3 + j) as f64 });
+        let stored = |i: usize| (0..3).filter(|j| dense[(i, *j)] != 0.0).collect::<Vec<_>>();
+        let offsets = (0..=7).map(|i| (0..i).map(|i| stored(i).len()).sum()).collect();
+        let columns = (0..7).flat_map(|i| stored(i).into_iter().map(|j| j as u32)).collect();
+        let values = (0..7).flat_map(|i| stored(i).into_iter().map(|j| dense[(i, j)]).collect::<Vec<_>>());
+        let sparse = Csr::new(offsets, columns, values.collect(), 3).unwrap();
+        let (mean, spread) = sparse_mean(sparse.view());
+        let (expected, expected_spread) = dense_mean((&dense).into());
+        assert!(mean.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{mean:?} {expected:?}");
+        assert!((spread - expected_spread).abs() < 1e-10, "{spread} {expected_spread}");
+    }
 }

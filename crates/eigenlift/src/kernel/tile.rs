@@ -343,9 +343,9 @@ impl<T: Real> Vectorised for ShiftTask<'_, T> {
 
 /// Recomputes as Σ(xᵢ−yᵢ)² the squared distances of one row that the expansion has not given well enough.
 ///
-/// Why: the expansion's error, which grows with the norms, may have brought a distance below the reach but not far above it:
-/// half as much again is recomputed too. And the reach of each pair counts, so that an outlier among the rows of `y` does
-/// not make all distances of the tile be computed twice.
+/// Why: the expansion's error, at most (d + 8)u(‖x‖² + ‖y‖²), may have brought a distance from below the reach to above it, so as
+/// much more is recomputed, and half the reach at least. And the reach of each pair counts, so that an outlier among the rows
+/// of `y` does not make all distances of the tile be computed twice.
 fn from_differences<T: Real>(
     profile: DistanceProfile,
     x: Points<'_, T>,
@@ -354,7 +354,11 @@ fn from_differences<T: Real>(
     squares: Squares<'_, T>,
 ) {
     let x_square = squares.x[0].f64();
-    let near = |y_square: f64| T::of(1.5 * profile.reach(x_square + y_square));
+    let error = (x.n_cols() as f64 + 8.0) * T::UNIT_ROUNDOFF;
+    let near = |y_square: f64| {
+        let (spread, reach) = (x_square + y_square, profile.reach(x_square + y_square));
+        T::of(reach + (0.5 * reach).max(error * spread))
+    };
     let nearest = near(squares.largest);
     let mut buffers = (Vec::new(), Vec::new());
     for (j, value) in row.iter_mut().enumerate().filter(|(_, value)| **value < nearest) {

@@ -59,9 +59,7 @@ impl FittedKernelPca {
     /// The rows in double precision, where the fit took rows of single precision for such.
     fn in_precision_of_fit(&self, x: AnySamples) -> AnySamples {
         match self.similarity() {
-            Similarity::Kernel(kernel) if kernel.needs_double(x.points()) => {
-                x.points().to_dense::<f64>().into()
-            }
+            Similarity::Kernel(kernel) if kernel.needs_double(x.points()) => x.to_double(),
             _ => x,
         }
     }

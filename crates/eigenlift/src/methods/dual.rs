@@ -110,8 +110,11 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let proof = Proof::new(gram, &summary, pairs.basis.take(), grounds, (free, watch));
     let whole = Whole {
         trace: total,
-        // A repaired trace is the sum of eigenvalues, each with its own rounding.
-        trace_error: repaired.map_or(trace_error(&summary, rounding), |_| 2.0 * n as f64 * rounding),
+        trace_error: match repaired {
+            // A repaired trace is the sum of eigenvalues, each with its own rounding.
+            Some(_) => 2.0 * n as f64 * rounding,
+            None => trace_error(&summary, rounding) + unrepaired(&pairs, problem.known_valid, rounding),
+        },
         squared_norm,
         valid: problem.known_valid,
         at_most: Some(&|t, limit| proof.at_most(t, limit)),
@@ -137,6 +140,12 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let EigenPairs { values, vectors, stats, .. } = pairs;
     let row_means = summary.row_means;
     Ok(DualSolution { values, vectors, row_means, total, certificate, stats, switched, warnings })
+}
+
+/// By how much the variance of the repaired kernel may exceed the trace where negative eigenvalues were too small to repair.
+fn unrepaired(pairs: &EigenPairs, known_valid: bool, rounding: f64) -> f64 {
+    let negative = |all: &Vec<f64>| all.iter().map(|v| (-v).max(0.0) + rounding).sum();
+    pairs.all.as_ref().filter(|_| !known_valid).map_or(0.0, negative)
 }
 
 /// An upper bound of ‖K‖_F: for a positive semi-definite matrix the trace, otherwise the norm itself.

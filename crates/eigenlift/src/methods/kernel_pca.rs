@@ -410,7 +410,7 @@ impl KernelPca {
         self.check_numbers()?;
         let mut similarity = self.similarity_of(x)?;
         let double = matches!(&similarity, Similarity::Kernel(kernel) if kernel.needs_double(x.points()));
-        let samples = if double { x.points().to_dense::<f64>().into() } else { x.clone() };
+        let samples = if double { x.to_double() } else { x.clone() };
         let request = self.request(&similarity, (x.n_rows(), x.n_cols()), samples.precision(), true);
         let mut plan = schedule::plan(&request, engine)?;
         if double {
