@@ -2,7 +2,7 @@
 
     python benchmarks/certificates_pca.py [--first 0] [--seeds 500] [--large]
 
-Each seed makes a table of one of sixteen kinds that are hard for floating point, fits it along every route, and compares
+Each seed makes a table of one of sixteen kinds that are hard for floating point, fits it along every route, with weights and with sparse rows, and compares
 what the certificates say with the spectrum of the exact centered products in 400-bit arithmetic (python-flint). A
 statement counts as false only where it is so beyond 300 bits. Fits that raise and certificates that
 are missing are counted by reason. Ends with status 1 if a statement was false.
@@ -18,6 +18,7 @@ import warnings
 
 import eigenlift as el
 import numpy as np
+import scipy.sparse
 from flint import acb_mat, arb, arb_mat, ctx
 
 PRECISION = 400
@@ -80,16 +81,18 @@ def table(kind, rng, n, d):
 class Reference:
     """Eigenvalues of the centered products of a table, largest first, as enclosures."""
 
-    def __init__(self, X, *, scale=None):
+    def __init__(self, X, *, scale=None, weights=None):
         """`scale` says which columns are divided by their standard deviation: those where it is not 1."""
         ctx.prec = PRECISION
         n, d = X.shape
+        weights = [arb(float(w)) for w in (np.ones(n) if weights is None else weights)]
+        weight, roots = sum(weights, arb(0)), [w.sqrt() for w in weights]
         columns = [[arb(float(x)) for x in column] for column in X.T]
         for j, column in enumerate(columns):
-            mean = sum(column, arb(0)) / n
-            column = [x - mean for x in column]
+            mean = sum((w * x for w, x in zip(weights, column)), arb(0)) / weight
+            column = [root * (x - mean) for root, x in zip(roots, column)]
             if scale is not None and scale[j] != 1:
-                deviation = (sum((x * x for x in column), arb(0)) / n).sqrt()
+                deviation = (sum((x * x for x in column), arb(0)) / weight).sqrt()
                 column = [x / deviation for x in column]
             columns[j] = column
         rows = arb_mat(columns)
@@ -146,9 +149,16 @@ def falsehoods(certificate, reference):
     return found
 
 
-def fits(X, rng):
+def fits(X, weights, rng):
     """Name, estimator and how it is fitted, for every route; with what it standardizes."""
     most = min(X.shape) - 1
+    route = [None, "covariance", "dual", "tsqr", "krylov"][int(rng.integers(5))]
+    k = int(rng.integers(1, max(2, min(most, 8))))
+    yield f"PCA weighted {route}", el.PCA(k, route=route), lambda e: e.fit(X, sample_weight=weights)
+    yield "Whitening weighted", el.Whitening(), lambda e: e.fit(X, sample_weight=weights)
+    sparse = scipy.sparse.csr_array(X)
+    yield "PCA sparse", el.PCA(k), lambda e: e.fit(sparse)
+    yield "PCA sparse weighted", el.PCA(k), lambda e: e.fit(sparse, sample_weight=weights)
     for route in ROUTES:
         k = int(rng.integers(1, max(2, min(most, 8))))
         standardize = bool(rng.random() < 0.25)
@@ -192,8 +202,9 @@ class Study:
         X = table(kind, rng, n, d)
         if rng.random() < 0.35 and kind not in ("huge", "small"):
             X = X.astype(np.float32)
+        weights = [rng.random(n) + 0.1, 10.0 ** rng.uniform(-6, 6, n), rng.integers(1, 4, n).astype(float)][seed // len(KINDS) % 3]
         known = {}
-        for name, estimator, fit in fits(X, rng):
+        for name, estimator, fit in fits(X, weights, rng):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -207,9 +218,10 @@ class Study:
                 self.missing[kind, X.dtype.name, same, name.split()[0]] += 1
                 continue
             scale = scale_of(estimator)
-            key = None if scale is None else tuple(scale == 1)
+            weighted = weights if "weighted" in name else None
+            key = (None if scale is None else tuple(scale == 1), weighted is None)
             if key not in known:
-                known[key] = Reference(X, scale=scale)
+                known[key] = Reference(X, scale=scale, weights=weighted)
             self.fits[name.split()[0]] += 1
             self.certified[0] += certificate["bounds"]["n_certified"]
             self.certified[1] += len(certificate["intervals"])

@@ -30,7 +30,7 @@ def test_no_statement_about_small_tables_is_false(study):
     assert tally.certified > 0.9 * tally.components
     # Entries of 1e±120 are refused by the linear kernel, and nothing else of those tables.
     reasons = [
-        (kind, kernel) for kind, kernel, _, text in tally.raised if "kernel values a" in text or "of at most" in text
+        (kind, kernel) for kind, kernel, _, _, text in tally.raised if "kernel values a" in text or "of at most" in text
     ]
     assert set(reasons) == {("huge", "linear"), ("small", "linear")}
 
