@@ -7,7 +7,7 @@ use crate::work;
 use eigenlift::data::AnySamples;
 use eigenlift::eigen::Indefinite;
 use eigenlift::engine::Engine;
-use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{PcaPlan, PcaRoute};
 use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};

@@ -7,8 +7,8 @@ use crate::rows::{Rows, Scores, json, to_array};
 use crate::work;
 use eigenlift::engine::Engine;
 use eigenlift::error::Error;
+use eigenlift::features::LowRank;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::LowRank;
 use eigenlift::methods::{
     AnyModel, Factoring, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca,
     KernelDiscriminant, KernelKMeans, Regularization,

@@ -4,9 +4,9 @@ use crate::errors::{EigenliftError, to_python};
 use crate::rows::{Rows, Scores, matrix, to_array};
 use crate::work;
 use eigenlift::data::AnyPoints;
+use eigenlift::features::{self, pivoted_cholesky};
 use eigenlift::gram::{Similarity, Storage};
 use eigenlift::kernel::{Kernel, KernelSpec};
-use eigenlift::low_rank::{self, pivoted_cholesky};
 use eigenlift::matrix::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -152,9 +152,9 @@ pub(crate) fn cosine_features(
     let features = work::run(py, threads, progress, move |_, watch| {
         let points = samples.points();
         Ok(if single {
-            Scores::F32(low_rank::cosine_features(points, &weights, &offset, watch)?)
+            Scores::F32(features::cosine_features(points, &weights, &offset, watch)?)
         } else {
-            Scores::F64(low_rank::cosine_features(points, &weights, &offset, watch)?)
+            Scores::F64(features::cosine_features(points, &weights, &offset, watch)?)
         })
     })?;
     features.into_python(py)

@@ -8,12 +8,11 @@ use crate::stream::PcaStream;
 use crate::sums::{FeatureSums, Features};
 use crate::work;
 use eigenlift::error::{Error, Result};
+use eigenlift::features::{FeatureSums as Moments, RowFeatures};
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::{MatRef, Matrix};
 use eigenlift::methods::pca::{PcaStream as Sums, WhiteningMethod};
-use eigenlift::methods::pieces::{
-    self, FeatureSums as Moments, Found, GramPass, KernelPieces, Pieces, RowFeatures,
-};
+use eigenlift::methods::pieces::{self, Found, GramPass, KernelPieces, Pieces};
 use eigenlift::methods::{AnyModel, FittedKernelPca, Pca, Whitening};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;

@@ -3,11 +3,11 @@
 use crate::errors::{EigenliftError, to_python};
 use crate::rows::{Rows, matrix, samples_to_python, shaped, to_array};
 use crate::work;
+use eigenlift::features::{FeatureKind, FeatureParts, FeatureSums as Sums, RowFeatures};
 use eigenlift::gram::Pair;
 use eigenlift::kernel::{Kernel, KernelSpec};
-use eigenlift::low_rank::FeatureKind;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pieces::{self, FeatureParts, FeatureSums as Sums, RowFeatures};
+use eigenlift::methods::pieces;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

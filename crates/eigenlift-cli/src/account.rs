@@ -5,7 +5,7 @@ use crate::method::Model;
 use crate::outputs::Written;
 use crate::words::{Words, aligned, bytes, counted, peak_memory};
 use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
-use eigenlift::low_rank::Approximation;
+use eigenlift::features::Approximation;
 use eigenlift::methods::FittedKernelPca;
 use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;

@@ -36,8 +36,8 @@ use crate::values::{self, ComponentChoice, ImageSize, PlotRequest, RankChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenlift::eigen::Indefinite;
+use eigenlift::features::Approximation;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::Approximation;
 use eigenlift_io::{Format, Missing};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Values on the command line: sizes, delimiters, numbers, pictures.
 
-use eigenlift::low_rank::Rank;
+use eigenlift::features::Rank;
 use eigenlift::methods::kernel_choice::Mask;
 use std::path::PathBuf;
 

@@ -54,11 +54,11 @@ fn two_tables_are_correlated_as_the_library_does() {
     assert_eq!(names, ["species", "view1_kcca1", "view1_kcca2", "view2_kcca1", "view2_kcca2"]);
     let kernels: Vec<KernelSpec> = vec!["linear".parse().unwrap(), "rbf(gamma=0.3)".parse().unwrap()];
     let views = [samples(&folder, "sepals.csv"), samples(&folder, "petals.csv")];
-    let rank = eigenlift::low_rank::Rank::Exactly(30);
+    let rank = eigenlift::features::Rank::Exactly(30);
     let model = KernelCca::new(2)
         .kernels(kernels)
         .regularization(Regularization::Value(0.01))
-        .with(|factor| factor.low_rank(eigenlift::low_rank::LowRank::pivoted(rank)))
+        .with(|factor| factor.low_rank(eigenlift::features::LowRank::pivoted(rank)))
         .fit(&views)
         .unwrap();
     let expected = model.scores().unwrap();

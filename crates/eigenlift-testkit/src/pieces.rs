@@ -2,14 +2,13 @@
 
 use eigenlift::data::AnySamples;
 use eigenlift::error::{Error, Result};
+use eigenlift::features::{FeatureSums, RowFeatures};
 use eigenlift::gram::Pair;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::{MatRef, Matrix};
 use eigenlift::methods::FittedKernelPca;
 use eigenlift::methods::pca::PcaStream;
-use eigenlift::methods::pieces::{
-    FeatureSums, Found, GramPass, KernelPieces, Pieces, RowFeatures, centred_product,
-};
+use eigenlift::methods::pieces::{Found, GramPass, KernelPieces, Pieces, centred_product};
 use eigenlift::progress::Watch;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -33,7 +33,7 @@ pub mod kernel;
 pub mod operator;
 pub mod gram;
 pub mod engine;
-pub mod low_rank;
+pub mod features;
 pub mod eigen;
 pub mod graph;
 pub mod model;

@@ -1,7 +1,7 @@
 //! Control limits from the samples of the fit by cross-validation, and their false-alarm rate.
 
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, Judgement, KernelPca, LimitRule};
 use eigenlift::progress::{CancelToken, Watch};

@@ -3,8 +3,8 @@
 use eigenlift::data::{AnySamples, Csr, RowsInMemory, Samples};
 use eigenlift::eigen::Certificate;
 use eigenlift::error::Error;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::PcaRoute;
 use eigenlift::methods::{FittedKernelPca, KernelPca, Pca, Whitening, WhiteningMethod};

@@ -3,8 +3,8 @@
 use eigenlift::data;
 use eigenlift::eigen::Indefinite;
 use eigenlift::error::Error;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::{Dimension, Kernel, KernelSpec, PolynomialMap};
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca, Pca, Verdict, compare, mercer_check};
 use eigenlift::model::Solver;

@@ -3,9 +3,9 @@
 use eigenlift::data::Samples;
 use eigenlift::eigen::{Davidson, Dense, Eigensolver};
 use eigenlift::error::Error;
+use eigenlift::features::pivoted_cholesky;
 use eigenlift::gram::{Similarity, Storage, SymmetricGram};
 use eigenlift::kernel::{Kernel, KernelSpec};
-use eigenlift::low_rank::pivoted_cholesky;
 use eigenlift::matrix::{MatMut, MatRef, Matrix};
 use eigenlift::operator::{Centered, GramOperator, LinearOperator};
 use eigenlift::progress::Watch;

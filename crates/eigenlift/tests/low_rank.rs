@@ -3,8 +3,8 @@
 use eigenlift::data::{AnyPoints, AnySamples, RowSource, RowsInMemory};
 use eigenlift::eigen::Grounds;
 use eigenlift::error::{Error, Result};
+use eigenlift::features::{Approximation, LowRank, Rank};
 use eigenlift::kernel::{Kernel, KernelSpec};
-use eigenlift::low_rank::{Approximation, LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
 use eigenlift::model::{Route, Solver};

@@ -3,8 +3,8 @@
 use eigenlift::data::{AnySamples, RowsInMemory};
 use eigenlift::eigen::Indefinite;
 use eigenlift::engine::Cpu;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{
     Baseline, Contributions, FittedKernelPca, Judgement, KernelPca, LimitRule, Novelty, Pca, Statistic,

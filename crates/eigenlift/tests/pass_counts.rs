@@ -3,9 +3,9 @@
 
 use eigenlift::data::Samples;
 use eigenlift::eigen::{Davidson, Sketch, SolveStats};
+use eigenlift::features::pivoted_cholesky;
 use eigenlift::gram::{Similarity, Storage, SymmetricGram};
 use eigenlift::kernel::Kernel;
-use eigenlift::low_rank::pivoted_cholesky;
 use eigenlift::matrix::Matrix;
 use eigenlift::operator::{Centered, LinearOperator};
 use eigenlift::progress::Watch;

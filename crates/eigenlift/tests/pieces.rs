@@ -1,7 +1,7 @@
 //! Rows that lie in pieces give what rows in memory give.
 
 use eigenlift::data::{AnySamples, synthetic};
-use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{PcaRoute, Pieces};
 use eigenlift::methods::pieces::pivots;

@@ -1,8 +1,8 @@
 //! The way back from scores to rows, and denoising.
 
 use eigenlift::data::AnySamples;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca, Pca};
 use eigenlift::preimage::{Preimage, PreimageMethod, Preimages, Start};

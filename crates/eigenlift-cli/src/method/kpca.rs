@@ -15,7 +15,7 @@ use crate::plan::samples_bytes;
 use crate::plot::{self, Shown};
 use crate::rows::TableRows;
 use crate::values::{ComponentChoice, PlotKind, RankChoice};
-use eigenlift::low_rank::{Approximation, LowRank, Rank};
+use eigenlift::features::{Approximation, LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{Fitted, FittedKernelPca, KernelPca};
 use eigenlift::model::Solver;

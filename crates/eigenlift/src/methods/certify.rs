@@ -6,10 +6,10 @@ use super::{FittedKernelPca, KernelPca};
 use crate::data::AnySamples;
 use crate::eigen::{BasisProducts, Certificate, EigenPairs, SolveStats, Whole};
 use crate::error::{Error, Result};
+use crate::features::Approximation;
 use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};
-use crate::low_rank::Approximation;
 use crate::matrix::Matrix;
 use crate::model::{Lift, Route};
 use crate::operator::GramOperator;
@@ -30,7 +30,7 @@ impl FittedKernelPca {
     /// Cost: n²(2d + 2k)/2 flops, whatever the fit was; memory a few tiles and 3·n·k numbers.
     ///
     /// ```
-    /// use eigenlift::{data, low_rank::{LowRank, Rank}, methods::KernelPca};
+    /// use eigenlift::{data, features::{LowRank, Rank}, methods::KernelPca};
     /// let x = data::iris()?.samples;
     /// let rough = KernelPca::new(2).low_rank(LowRank::pivoted(Rank::Exactly(20))).fit(x.clone())?;
     /// let sure = rough.certify(x)?;

@@ -11,10 +11,10 @@ use crate::eigen::{
     residual_floor,
 };
 use crate::error::{Error, Result};
+use crate::features::pivoted_cholesky;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::linalg::inner;
-use crate::low_rank::pivoted_cholesky;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::model::{Plan, Solver};
 use crate::operator::{Centered, GramOperator, GramSummary, LinearOperator};

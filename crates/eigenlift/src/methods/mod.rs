@@ -8,7 +8,6 @@ mod certify;
 mod compare;
 mod distributions;
 mod dual;
-mod feature_sums;
 mod fitted;
 mod folds;
 pub mod kernel_choice;

@@ -1,21 +1,18 @@
 //! The primal recipe: moments of features, read a piece at a time, and their leading axes.
 
 use super::dual::{Hidden, check_magnitude, no_variance_action};
-use super::feature_sums::FeatureSums;
-use crate::data::{AnyPoints, AnySamples, RowSource};
+use crate::data::RowSource;
 use crate::eigen::{
     Certificate, Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, Whole, rank_threshold,
 };
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, KernelSpec};
+use crate::features::{Against, FeatureSums, Features, dot};
 use crate::linalg::{Onto, combine, inner};
-use crate::low_rank::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures, SampledError, dot};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
 use crate::operator::Explicit;
 use crate::progress::Watch;
-use rayon::prelude::*;
 
 /// Up to this many features all axes are computed directly.
 const DENSE_FEATURES: usize = 320;
@@ -24,77 +21,7 @@ const AXIS_TOLERANCE: f64 = 1e-12;
 /// Steps after which all axes are computed directly after all.
 const MOST_STEPS: usize = 60;
 
-/// Flops from which it is worth to leave out the solve for every row.
-const WORTH_FLOPS: usize = 2_000_000_000;
-/// Rounding of moments, relative to the trace, that may be had for it.
-const MOMENT_ROUNDING: f64 = 1e-8;
-
-/// Features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
-#[derive(Clone, Debug)]
-pub(crate) enum Features {
-    Landmarks(LandmarkFeatures),
-    Map(Kernel, FeatureMap),
-}
-
 impl Features {
-    /// Columns that a row must have.
-    pub(crate) fn n_cols(&self) -> usize {
-        match self {
-            Self::Landmarks(map) => match map.against() {
-                Against::Rows { landmarks, .. } => landmarks.n_cols(),
-                Against::Columns { n_samples, .. } => *n_samples,
-            },
-            Self::Map(_, map) => map.n_features(),
-        }
-    }
-
-    pub(super) fn kernel(&self) -> Option<&Kernel> {
-        match self {
-            Self::Landmarks(map) => match map.against() {
-                Against::Rows { kernel, .. } => Some(kernel),
-                Against::Columns { .. } => None,
-            },
-            Self::Map(kernel, _) => Some(kernel),
-        }
-    }
-
-    pub(crate) fn kernel_name(&self) -> String {
-        self.kernel().map_or_else(|| "precomputed".into(), Kernel::to_string)
-    }
-
-    pub(crate) fn check_points(&self, x: AnyPoints<'_>) -> Result<()> {
-        self.kernel().map_or_else(|| x.check(), |kernel| kernel.check_points(x))
-    }
-
-    /// Whether two sets of features are the same: kernel and landmarks agree.
-    pub(crate) fn same_as(&self, other: &Features) -> bool {
-        let places = |features: &Features| match features {
-            Self::Landmarks(map) => match map.against() {
-                Against::Rows { landmarks, .. } => Some(landmarks.points().to_dense::<f64>()),
-                Against::Columns { .. } => None,
-            },
-            Self::Map(..) => None,
-        };
-        self.kernel_name() == other.kernel_name()
-            && self.dimension() == other.dimension()
-            && places(self) == places(other)
-    }
-
-    /// Whether the kernel is positive semi-definite for any rows.
-    pub(crate) fn known_valid(&self) -> bool {
-        self.kernel().and_then(Kernel::spec).and_then(KernelSpec::is_mercer) == Some(true)
-    }
-
-    /// Landmarks whose moments may be taken of kernel values instead of features: when that saves work worth saving and
-    /// rounding, which grows by ‖L⁻¹‖², stays far below the trace.
-    pub(super) fn by_kernel_moments(&self, n: usize) -> Option<&LandmarkFeatures> {
-        let Self::Landmarks(map) = self else { return None };
-        let m = map.dimension();
-        let worth = n.saturating_mul(m).saturating_mul(m) > WORTH_FLOPS;
-        let safe = || 4.0 * f64::EPSILON * map.condition() * m as f64 <= MOMENT_ROUNDING;
-        (worth && self.known_valid() && safe()).then_some(map)
-    }
-
     /// Eigenvalues of M₂ up to this are rounding. Features that are written out are centred before they are squared, so that a mean
     /// far larger than the spread costs its rounding, and not that of its square.
     fn null(&self, sum: &FeatureSums, largest: f64) -> f64 {
@@ -124,41 +51,6 @@ impl Features {
             0.0
         };
         sums + 2.0 * largest.max(0.0).sqrt() * features + features * features + moments
-    }
-
-    /// The error of random features on pairs of these rows; `None` for features whose error is known otherwise.
-    pub(crate) fn sampled_error(&self, rows: &AnySamples, seed: u64) -> Result<Option<SampledError>> {
-        match self {
-            Self::Map(kernel, map) if map.kind() != FeatureKind::Exact => {
-                map.sampled_error(kernel, rows.points(), seed).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    pub(crate) fn dimension(&self) -> usize {
-        match self {
-            Self::Landmarks(map) => map.dimension(),
-            Self::Map(_, map) => map.dimension(),
-        }
-    }
-
-    /// Features of rows, the first of which is row `first_row` of all.
-    pub(crate) fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
-        match self {
-            Self::Landmarks(map) => map.rows(x, first_row, watch),
-            Self::Map(_, map) => {
-                watch.check()?;
-                let features = map.apply(x)?;
-                check_finite(&features, first_row)?;
-                let trace = features
-                    .as_slice()
-                    .par_chunks(1 << 16)
-                    .map(|piece| dot(piece, piece))
-                    .collect::<Vec<_>>();
-                Ok(FeatureRows { residuals: Vec::new(), trace: trace.iter().sum(), features })
-            }
-        }
     }
 
     /// The mean of the features as a combination of the coordinates of the lift.
@@ -220,17 +112,6 @@ fn feature_rounding(sum: &FeatureSums) -> f64 {
     16.0 * f64::EPSILON * sum.trace.max(0.0).sqrt()
 }
 
-fn check_finite(features: &Matrix<f64>, first_row: usize) -> Result<()> {
-    let at = features.as_slice().iter().position(|x| !x.is_finite());
-    at.map_or(Ok(()), |at| {
-        Err(Error::data(
-            format!("row {} has features that are not finite", first_row + at / features.n_cols() + 1),
-            "features must stay within double precision",
-            "Look for entries of extreme size in that row, or change the kernel's parameters",
-        ))
-    })
-}
-
 /// Reads all rows once, from the first on.
 pub(crate) fn accumulate(
     features: &Features,
@@ -261,16 +142,6 @@ pub(crate) fn accumulate(
             whole = Some(features.finish_sums(by_kernel, raw));
         });
         return whole.ok_or(Error::Cancelled);
-    }
-}
-
-/// Rows in messages are counted from the start of the piece; this says where it starts.
-pub(crate) fn counted_from(error: Error, first_row: usize) -> Error {
-    match error {
-        Error::Data { found, required, action } if first_row > 0 => {
-            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
-        }
-        other => other,
     }
 }
 

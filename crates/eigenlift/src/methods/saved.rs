@@ -7,8 +7,8 @@ use crate::data::{AnySamples, Csr, Samples};
 use crate::eigen::{Bounds, Certificate, Indefinite, Interval, SolveStats};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
+use crate::features::{Approximation, FeatureMap};
 use crate::kernel::{Kernel, KernelSpec};
-use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::model::{
     Array, FeatureMean, Header, Lift, ModelReader, Number, Numbers, Plan, Projection, Route, save, shown,

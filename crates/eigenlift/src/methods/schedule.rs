@@ -7,10 +7,10 @@ pub(crate) use features::{CHUNK_ROWS, FALLBACK_LANDMARKS};
 use crate::eigen::{Indefinite, basis_columns};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::LowRank;
 use crate::gram::{Storage, stored_bytes};
 use crate::kernel::KernelSpec;
 use crate::kernel::PairSample;
-use crate::low_rank::LowRank;
 use crate::model::{MEMORY_IS_FREE, Plan, Route, Solver, human_bytes};
 
 /// Up to this many samples all eigenpairs are computed directly.
@@ -184,7 +184,7 @@ fn primal_features(request: &Request<'_>) -> Option<usize> {
 pub(crate) fn plan_of_stream(
     settings: &super::KernelPca,
     (n_samples, n_features, rank): (usize, usize, usize),
-    (approximation, kernel): (crate::low_rank::Approximation, String),
+    (approximation, kernel): (crate::features::Approximation, String),
     engine: &dyn Engine,
 ) -> Plan {
     let (allowed, _) = allowance(settings.memory_limit, engine);

@@ -1,15 +1,15 @@
 //! Kernel PCA of rows that come in pieces.
 
 use super::approximate::{Finished, finish};
-use super::feature_sums::FeatureSums;
-use super::primal::Features;
 use super::schedule::CHUNK_ROWS;
 use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::{
+    Against, Approximation, FeatureRows, FeatureSums, Features, LandmarkFeatures, LowRank, dot,
+};
 use crate::kernel::Kernel;
-use crate::low_rank::{Against, Approximation, FeatureRows, LandmarkFeatures};
 use crate::matrix::Matrix;
 use crate::moments::Partial;
 use crate::progress::Watch;
@@ -102,7 +102,7 @@ impl KernelPcaStream {
         n_features: usize,
         (novelty, most): (f64, usize),
     ) -> Result<Self> {
-        crate::low_rank::LowRank::growing(novelty, most).check()?;
+        LowRank::growing(novelty, most).check()?;
         let none = Matrix::<f64>::zeros(0, n_features);
         let against = Against::Rows { kernel, landmarks: none.into() };
         let features = Features::Landmarks(LandmarkFeatures::with_root(against, Matrix::zeros(0, 0)));
@@ -331,7 +331,7 @@ impl Newcomers {
         let there = self.kernel.matrix(later.into(), self.x.view().rows(row..row + 1).into());
         let mut column = vec![0.0; n];
         for i in row..n {
-            let old: f64 = crate::low_rank::dot(self.features.row(i), self.features.row(row));
+            let old: f64 = dot(self.features.row(i), self.features.row(row));
             let new: f64 = self.new.iter().map(|c| c[i] * c[row]).sum();
             column[i] = (there[(i - row, 0)] - old - new) / root;
             residuals[i] = (residuals[i] - column[i] * column[i]).max(0.0);

@@ -17,10 +17,10 @@ use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::eigen::column_signs;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::FeatureMap;
 use crate::graph::Neighbors;
 use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine, scale_columns, shift_columns};
-use crate::low_rank::FeatureMap;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 

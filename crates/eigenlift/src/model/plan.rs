@@ -1,8 +1,8 @@
 //! What a fit will do and why, decided before it is done.
 
 use crate::eigen::Indefinite;
+use crate::features::Approximation;
 use crate::gram::Storage;
-use crate::low_rank::Approximation;
 use serde::{Deserialize, Serialize};
 
 /// Which eigensolver runs.

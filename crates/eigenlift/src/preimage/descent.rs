@@ -2,7 +2,7 @@
 
 use super::target::{Evaluated, Space, Target};
 use crate::error::Result;
-use crate::low_rank::dot;
+use crate::features::dot;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 use std::collections::VecDeque;

@@ -1,10 +1,10 @@
 //! The function that a pre-image makes small: J(y) = k(y,y) − 2⟨φ(y), P⟩, which is ‖φ(y) − P‖² up to ‖P‖².
 
 use crate::data::{AnyPoints, AnySamples, Points};
+use crate::features::FeatureMap;
 use crate::gram::BLOCK_ROWS;
 use crate::kernel::{DistanceProfile, Kernel, Workspace, squared_distances};
 use crate::linalg::{Factor, Onto, gemm};
-use crate::low_rank::FeatureMap;
 use crate::matrix::{MatRef, Matrix};
 use std::ops::Range;
 

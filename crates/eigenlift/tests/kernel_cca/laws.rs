@@ -2,8 +2,8 @@
 
 use super::{mean_correlation, related, samples};
 use eigenlift::data::AnyPoints;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
 use eigenlift::methods::kernelised::Regularization::{Auto, Value};

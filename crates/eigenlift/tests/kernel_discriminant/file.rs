@@ -3,7 +3,7 @@
 use super::parts::Crafted;
 use super::{any, bits, flowers, rings, rows_of, spec};
 use eigenlift::error::Error;
-use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::kernelised::Regularization::Value;
 use eigenlift::methods::{FittedKernelDiscriminant, KernelDiscriminant};

@@ -2,8 +2,8 @@
 
 use super::{any, assert_close, bits, flowers, rings, rows_of, spec};
 use eigenlift::data::Samples;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::Kernel;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
 use eigenlift::methods::kernelised::Regularization::{Auto, Value};

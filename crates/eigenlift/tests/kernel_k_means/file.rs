@@ -3,8 +3,8 @@
 use super::parts::Crafted;
 use super::{any, bits, flowers, rings, spec};
 use eigenlift::error::Error;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::Kernel;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelKMeans, KernelKMeans};
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! Values that are known otherwise.
 
 use super::{agreement, any, assert_close, bits, flowers, rings, spec};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::Kernel;
-use eigenlift::low_rank::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{Fitted, KernelKMeans, KernelPca};
 use eigenlift::progress::Watch;

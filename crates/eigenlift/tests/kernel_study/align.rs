@@ -2,7 +2,7 @@
 
 use crate::{message, spec};
 use eigenlift::data::{self, AnySamples};
-use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{AlignOptions, FittedKernelPca, KernelPca};
 use eigenlift::model::Route;

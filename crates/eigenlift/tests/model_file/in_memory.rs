@@ -3,7 +3,7 @@
 use super::{bits, rows, sparse};
 use eigenlift::data::{AnySamples, Samples, SharedBuffer};
 use eigenlift::error::Result;
-use eigenlift::low_rank::{LowRank, Rank};
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};
 use eigenlift::model::{Array, Header, Lift, Numbers};
 use eigenlift::progress::Watch;

@@ -4,16 +4,15 @@ use super::Rows;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gram::{Similarity, Storage};
-use crate::kernel::Kernel;
-use crate::low_rank::{
-    Against, Approximation, FeatureMap, GivenLandmarks, LandmarkFeatures, LowRank, Rank, Stop,
+use crate::features::{
+    Against, Approximation, FeatureMap, Features, GivenLandmarks, LandmarkFeatures, LowRank, Rank, Stop,
     k_means_centres, pivoted_cholesky_until,
 };
+use crate::gram::{Similarity, Storage};
+use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::methods::KernelPca;
 use crate::methods::pieces::{Draw, KernelPieces, pivots_of_pieces};
-use crate::methods::primal::Features;
 use crate::model::Plan;
 use crate::random::{Purpose, Stream};
 

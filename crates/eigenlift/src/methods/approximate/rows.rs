@@ -3,9 +3,9 @@
 use crate::data::{AnySamples, RowSource, RowsInMemory, gather};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::methods::feature_sums::{FeatureSums, RowFeatures};
+use crate::features::{FeatureSums, Features, RowFeatures};
 use crate::methods::pieces::KernelPieces;
-use crate::methods::primal::{Features, accumulate};
+use crate::methods::primal::accumulate;
 use crate::model::Plan;
 use crate::progress::Watch;
 

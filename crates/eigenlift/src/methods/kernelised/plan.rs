@@ -1,6 +1,6 @@
 //! Which features a kernelised method goes by, and why.
 
-use crate::low_rank::Approximation;
+use crate::features::Approximation;
 use crate::model::{Plan, Route, forget_machine, human_bytes, machine_lines};
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use super::plan::FactorPlan;
 use crate::error::{Error, Result};
+use crate::features::{Approximation, FeatureMap};
 use crate::kernel::{Kernel, KernelSpec};
-use crate::low_rank::{Approximation, FeatureMap};
 use crate::matrix::Matrix;
 use crate::methods::sample_arrays::{read_samples, sample_arrays};
 use crate::model::{Array, Lift, ModelReader, Numbers, Projection};

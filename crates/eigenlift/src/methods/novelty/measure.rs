@@ -3,10 +3,10 @@
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::{FeatureMap, dot};
 use crate::gram::Similarity;
 use crate::kernel::Kernel;
 use crate::linalg::{Factor, Onto, combine, gemm, shift_columns};
-use crate::low_rank::{FeatureMap, dot};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
 use crate::progress::Watch;

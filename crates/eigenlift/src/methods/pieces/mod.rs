@@ -4,7 +4,6 @@ mod fit;
 mod gram;
 mod rounds;
 
-pub use super::feature_sums::{FeatureParts, FeatureSums, RowFeatures};
 pub use super::pca::{Pieces, centred_product};
 pub(super) use gram::PiecesGram;
 pub use rounds::pivots;
@@ -12,6 +11,7 @@ pub(super) use rounds::{Draw, pivots_of_pieces};
 
 use super::FittedKernelPca;
 use crate::error::Result;
+use crate::features::{FeatureSums, RowFeatures};
 use crate::kernel::Kernel;
 use crate::matrix::{MatRef, Matrix};
 

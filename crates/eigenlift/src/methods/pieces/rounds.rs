@@ -1,12 +1,11 @@
 //! Randomly pivoted Cholesky of rows that lie elsewhere, in rounds of many candidates, (K25), (K26).
 
-use super::{KernelPieces, RowFeatures};
+use super::KernelPieces;
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
+use crate::features::{Against, Features, LandmarkFeatures, RowFeatures, Stop, dot, draws_at_a_time, reject};
 use crate::kernel::Kernel;
-use crate::low_rank::{Against, LandmarkFeatures, Stop, dot, draws_at_a_time, reject};
 use crate::matrix::Matrix;
-use crate::methods::primal::Features;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
 
@@ -27,7 +26,7 @@ pub(in crate::methods) struct Chosen {
 }
 
 /// Numbers of `count` rows, chosen by randomly pivoted Cholesky of the Gram matrix of all rows: those that
-/// [`crate::low_rank::pivoted_cholesky`] chooses on one machine.
+/// [`crate::features::pivoted_cholesky`] chooses on one machine.
 ///
 /// # Errors
 /// What the pieces fail with, a kernel that cannot take the rows, cancellation.

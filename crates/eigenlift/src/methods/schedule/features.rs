@@ -4,8 +4,8 @@ use super::{Accuracy, Request, allowance, block};
 use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::{Approximation, FeatureMap, GivenLandmarks, LowRank, Rank, draws_at_a_time};
 use crate::gram::Storage;
-use crate::low_rank::{Approximation, FeatureMap, GivenLandmarks, LowRank, Rank, draws_at_a_time};
 use crate::model::{Plan, Route, Solver, human_bytes};
 
 /// Most rows whose features are held at a time, and bytes that these take: small enough to be used again without being

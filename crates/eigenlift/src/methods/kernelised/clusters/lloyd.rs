@@ -3,8 +3,8 @@
 use super::rows::Rows;
 use super::seeds::{SAME, seeds};
 use crate::error::{Error, Result};
+use crate::features::dot;
 use crate::linalg::{Factor, Onto, gemm};
-use crate::low_rank::dot;
 use crate::matrix::{MatRef, Matrix};
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};

@@ -1,8 +1,8 @@
 //! First centres: k-means++ among features, (C42).
 
 use crate::error::Result;
+use crate::features::dot;
 use crate::linalg::{Onto, combine};
-use crate::low_rank::dot;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 use crate::random::Stream;

@@ -3,8 +3,8 @@
 use super::labels::Labels;
 use crate::data::AnyPoints;
 use crate::error::Result;
+use crate::features::FeatureRows;
 use crate::linalg::{inner, scale_columns};
-use crate::low_rank::FeatureRows;
 use crate::matrix::Matrix;
 use crate::methods::folds::gathered;
 use crate::methods::kernelised::factor::Factor;

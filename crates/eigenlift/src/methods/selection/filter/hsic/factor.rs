@@ -40,7 +40,7 @@ impl Factor {
     /// until τ = tr(K − GGᵀ) is `share` of tr(HKH) or within rounding. `None` when that takes too many columns or the kernel
     /// is not positive semi-definite.
     ///
-    /// Why not `low_rank::pivoted_cholesky`: that one draws pivots in blocks for a rank that is known, which it
+    /// Why not `features::pivoted_cholesky`: that one draws pivots in blocks for a rank that is known, which it
     /// allocates for, and ends by the trace of K. Here the rank is what is found, and a kernel that is nearly constant over
     /// the column must be followed down to what is left when its mean is taken away.
     ///

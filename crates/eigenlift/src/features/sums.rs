@@ -1,10 +1,10 @@
 //! Moments of features: of a piece of rows, merged with those of others, on one machine or on many.
 
-use super::primal::{Features, counted_from};
+use super::chosen::{Features, counted_from};
+use super::{Against, FeatureKind, FeatureMap, LandmarkFeatures};
 use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec};
-use crate::low_rank::{Against, FeatureKind, FeatureMap, LandmarkFeatures};
 use crate::matrix::Matrix;
 use crate::moments::Partial;
 use crate::progress::Watch;
@@ -248,7 +248,7 @@ impl RowFeatures {
 
 impl Features {
     /// Sums of rows few enough to be held with their features, the first of which is row `first_row` of all.
-    pub(super) fn sums_of(
+    pub(crate) fn sums_of(
         &self,
         by_kernel: bool,
         rows: AnyPoints<'_>,
@@ -270,7 +270,7 @@ impl Features {
     }
 
     /// The moments of features, once all rows are in the sums.
-    pub(super) fn finish_sums(&self, by_kernel: bool, sum: FeatureSums) -> FeatureSums {
+    pub(crate) fn finish_sums(&self, by_kernel: bool, sum: FeatureSums) -> FeatureSums {
         match self {
             Self::Landmarks(map) if by_kernel => {
                 FeatureSums { partial: map.moments_from_kernel(&sum.partial), ..sum }

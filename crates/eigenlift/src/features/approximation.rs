@@ -85,7 +85,7 @@ impl Default for Rank {
 /// Settings of a low-rank fit.
 ///
 /// ```
-/// use eigenlift::{data, low_rank::{LowRank, Rank}, methods::KernelPca};
+/// use eigenlift::{data, features::{LowRank, Rank}, methods::KernelPca};
 /// let x = data::iris()?.samples;
 /// let model = KernelPca::new(2).low_rank(LowRank::pivoted(Rank::Exactly(40))).fit(x)?;
 /// let bound = model.certificate().bounds.residual_trace.unwrap();

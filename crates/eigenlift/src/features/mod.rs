@@ -1,15 +1,18 @@
-//! Low-rank approximations of Gram matrices: factors, landmarks and features.
+//! Features f with ⟨f(x), f(y)⟩ equal or close to k(x, y): landmarks, explicit maps and random features, and their moments.
 
 mod approximation;
+mod chosen;
 mod feature_map;
 mod fourier;
 mod k_means;
 mod landmarks;
 mod pivoted_cholesky;
+mod sums;
 mod tensor_sketch;
 
 pub(crate) use approximation::GivenLandmarks;
 pub use approximation::{Approximation, LowRank, Rank};
+pub(crate) use chosen::{Features, counted_from};
 pub use feature_map::{FeatureKind, FeatureMap, SampledError};
 pub use fourier::cosine_features;
 pub use k_means::k_means_centres;
@@ -17,3 +20,4 @@ pub(crate) use landmarks::dot;
 pub use landmarks::{Against, FeatureRows, LandmarkFeatures};
 pub use pivoted_cholesky::{LowRankFactor, Stop, pivoted_cholesky, pivoted_cholesky_until};
 pub(crate) use pivoted_cholesky::{draws_at_a_time, reject};
+pub use sums::{FeatureParts, FeatureSums, RowFeatures};

@@ -23,7 +23,7 @@ const PIECE: usize = 128;
 /// How features are made.
 ///
 /// ```
-/// use eigenlift::low_rank::FeatureKind;
+/// use eigenlift::features::FeatureKind;
 /// assert_eq!("tensorsketch".parse::<FeatureKind>()?, FeatureKind::TensorSketch);
 /// assert_eq!(FeatureKind::Fourier.to_string(), "fourier");
 /// # Ok::<(), eigenlift::error::Error>(())
@@ -69,7 +69,7 @@ impl std::str::FromStr for FeatureKind {
 /// A map φ from rows to features. Fixed by kernel, kind, dimension and seed.
 ///
 /// ```
-/// use eigenlift::{kernel::KernelSpec, low_rank::FeatureMap, matrix::Matrix};
+/// use eigenlift::{kernel::KernelSpec, features::FeatureMap, matrix::Matrix};
 /// let kernel: KernelSpec = "rbf(gamma=0.5)".parse()?;
 /// let map = FeatureMap::fourier(&kernel, 2, 2000, 1)?;
 /// let x = Matrix::from_vec(vec![0.0, 0.0, 1.0, 1.0], 2, 2)?;
