@@ -7,11 +7,11 @@ use crate::rows::{Rows, Scores, json, to_array};
 use crate::work;
 use eigenlift::engine::Engine;
 use eigenlift::error::Error;
-use eigenlift::features::LowRank;
+use eigenlift::features::{FeatureSettings, LowRank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::methods::{
-    AnyModel, Factoring, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca,
-    KernelDiscriminant, KernelKMeans, Regularization,
+    AnyModel, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca, KernelDiscriminant,
+    KernelKMeans, Regularization,
 };
 use eigenlift::progress::Watch;
 use numpy::PyReadonlyArray1;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// How rows become features, as a dict.
 #[derive(FromPyObject, Clone)]
 #[pyo3(from_item_all)]
-struct FactoringSettings {
+struct RequestedFeatures {
     /// One for each table.
     kernels: Vec<String>,
     seed: u64,
@@ -33,36 +33,36 @@ struct FactoringSettings {
     error: Option<f64>,
 }
 
-impl FactoringSettings {
+impl RequestedFeatures {
     fn kernels(&self) -> PyResult<Vec<KernelSpec>> {
         self.kernels.iter().map(|text| text.parse().map_err(to_python)).collect()
     }
 
-    /// A change of factoring, with the kernel of the only table where there is one alone.
-    fn change(&self) -> PyResult<impl FnOnce(Factoring) -> Factoring + Send + use<>> {
+    /// A change of features, with the kernel of the only table where there is one alone.
+    fn change(&self) -> PyResult<impl FnOnce(FeatureSettings) -> FeatureSettings + Send + use<>> {
         let how: Option<LowRank> = low_rank(self.approximation.as_deref(), (self.rank, self.error), None)?;
         let kernel = self.kernels()?.into_iter().next();
         let (seed, memory, exact) = (self.seed, self.memory, self.exact);
-        Ok(move |factoring: Factoring| {
-            let mut factoring = factoring.seed(seed);
+        Ok(move |features: FeatureSettings| {
+            let mut features = features.seed(seed);
             if let Some(kernel) = kernel {
-                factoring = factoring.kernel(kernel);
+                features = features.kernel(kernel);
             }
             if let Some(bytes) = memory {
-                factoring = factoring.memory_limit(bytes);
+                features = features.memory_limit(bytes);
             }
             match how {
-                Some(how) => factoring.low_rank(how),
-                None if exact => factoring.exact(),
-                None => factoring,
+                Some(how) => features.low_rank(how),
+                None if exact => features.exact(),
+                None => features,
             }
         })
     }
 }
 
 /// Where the work runs.
-fn running(factoring: Factoring, engine: &Arc<dyn Engine>, watch: &Watch) -> Factoring {
-    factoring.engine(engine.clone()).watch(watch.clone())
+fn running(features: FeatureSettings, engine: &Arc<dyn Engine>, watch: &Watch) -> FeatureSettings {
+    features.engine(engine.clone()).watch(watch.clone())
 }
 
 fn kappa(value: Option<f64>) -> Regularization {
@@ -74,7 +74,7 @@ fn kappa(value: Option<f64>) -> Regularization {
 #[pyo3(from_item_all)]
 pub(crate) struct KernelCcaSettings {
     n_components: usize,
-    factoring: FactoringSettings,
+    features: RequestedFeatures,
     /// `None`: chosen on held-out rows.
     regularization: Option<f64>,
     folds: usize,
@@ -85,8 +85,8 @@ pub(crate) struct KernelCcaSettings {
 impl KernelCcaSettings {
     fn build(&self) -> PyResult<KernelCca> {
         Ok(KernelCca::new(self.n_components)
-            .kernels(self.factoring.kernels()?)
-            .with(self.factoring.change()?)
+            .kernels(self.features.kernels()?)
+            .with(self.features.change()?)
             .regularization(kappa(self.regularization))
             .folds(self.folds)
             .permutations(self.n_permutations)
@@ -99,7 +99,7 @@ impl KernelCcaSettings {
 #[pyo3(from_item_all)]
 pub(crate) struct KernelDiscriminantSettings {
     n_components: Option<usize>,
-    factoring: FactoringSettings,
+    features: RequestedFeatures,
     /// `None`: chosen on held-out rows.
     regularization: Option<f64>,
     folds: usize,
@@ -110,7 +110,7 @@ pub(crate) struct KernelDiscriminantSettings {
 impl KernelDiscriminantSettings {
     fn build(&self) -> PyResult<KernelDiscriminant> {
         let method = KernelDiscriminant::new()
-            .with(self.factoring.change()?)
+            .with(self.features.change()?)
             .regularization(kappa(self.regularization))
             .folds(self.folds)
             .column_names(self.column_names.clone())
@@ -130,14 +130,14 @@ pub(crate) struct KernelKMeansSettings {
     n_init: usize,
     max_iter: usize,
     spectral: Option<usize>,
-    factoring: FactoringSettings,
+    features: RequestedFeatures,
     column_names: Vec<String>,
 }
 
 impl KernelKMeansSettings {
     fn build(&self) -> PyResult<KernelKMeans> {
         let method = KernelKMeans::new(self.n_clusters)
-            .with(self.factoring.change()?)
+            .with(self.features.change()?)
             .starts(self.n_init)
             .max_steps(self.max_iter)
             .column_names(self.column_names.clone());
@@ -161,7 +161,7 @@ pub(crate) fn fit_kernel_cca(
     let method = settings.build()?;
     let views = tables.iter().map(Rows::samples).collect::<PyResult<Vec<_>>>()?;
     let model = work::run(py, threads, progress, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).fit(&views)
+        method.with(|features| running(features, engine, watch)).fit(&views)
     })?;
     Ok(Model::new(AnyModel::KernelCca(Box::new(model))))
 }
@@ -177,7 +177,7 @@ pub(crate) fn plan_kernel_cca(
     let method = settings.build()?;
     let views = tables.iter().map(Rows::samples).collect::<PyResult<Vec<_>>>()?;
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).plan(&views)
+        method.with(|features| running(features, engine, watch)).plan(&views)
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -214,7 +214,7 @@ pub(crate) fn fit_kernel_discriminant(
 ) -> PyResult<Model> {
     let (method, samples, classes) = (settings.build()?, x.samples()?, classes.as_array().to_vec());
     let model = work::run(py, threads, progress, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).fit(&samples, &classes)
+        method.with(|features| running(features, engine, watch)).fit(&samples, &classes)
     })?;
     Ok(Model::new(AnyModel::KernelDiscriminant(Box::new(model))))
 }
@@ -229,7 +229,7 @@ pub(crate) fn plan_kernel_discriminant(
 ) -> PyResult<(String, String)> {
     let (method, samples) = (settings.build()?, x.samples()?);
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).plan(&samples)
+        method.with(|features| running(features, engine, watch)).plan(&samples)
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -264,7 +264,7 @@ pub(crate) fn fit_kernel_k_means(
 ) -> PyResult<Model> {
     let (method, samples) = (settings.build()?, x.samples()?);
     let model = work::run(py, threads, progress, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).fit(&samples)
+        method.with(|features| running(features, engine, watch)).fit(&samples)
     })?;
     Ok(Model::new(AnyModel::KernelKMeans(Box::new(model))))
 }
@@ -279,7 +279,7 @@ pub(crate) fn plan_kernel_k_means(
 ) -> PyResult<(String, String)> {
     let (method, samples) = (settings.build()?, x.samples()?);
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|factoring| running(factoring, engine, watch)).plan(&samples)
+        method.with(|features| running(features, engine, watch)).plan(&samples)
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }

@@ -8,9 +8,10 @@ use crate::plan::samples_bytes;
 use crate::plot::Shown;
 use crate::values::RankChoice;
 use crate::words::{counted, short};
+use eigenlift::features::FeatureSettings;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::{FactorPlan, Factoring, RegularizationCurve};
+use eigenlift::methods::kernelised::{FactorPlan, RegularizationCurve};
 use eigenlift::progress::Watch;
 use eigenlift_plot::{Figure, RegionsPicture, RegularizationPicture, regions, regularization};
 
@@ -25,7 +26,7 @@ pub(super) fn apply(
     data: &DataAccount,
     copies: u64,
     watch: &Watch,
-) -> Result<impl FnOnce(Factoring) -> Factoring + use<>, Failure> {
+) -> Result<impl FnOnce(FeatureSettings) -> FeatureSettings + use<>, Failure> {
     let mut words = args.low_rank.clone();
     if args.exact {
         words.rank = Some(RankChoice::Exact);
@@ -34,16 +35,16 @@ pub(super) fn apply(
     let samples = samples_bytes(data, args.precision).saturating_mul(copies);
     let limit = args.machine.memory.map(|limit| limit.saturating_sub(samples).max(1));
     let (seed, threads, watch) = (args.machine.seed, args.machine.threads.into(), watch.clone());
-    Ok(move |factoring: Factoring| {
-        let factoring = factoring.seed(seed).threads(threads).watch(watch);
-        let factoring = match limit {
-            Some(limit) => factoring.memory_limit(limit),
-            None => factoring,
+    Ok(move |features: FeatureSettings| {
+        let features = features.seed(seed).threads(threads).watch(watch);
+        let features = match limit {
+            Some(limit) => features.memory_limit(limit),
+            None => features,
         };
         match accuracy {
-            Some(Accuracy::Exact) => factoring.exact(),
-            Some(Accuracy::LowRank(how)) => factoring.low_rank(how),
-            None => factoring,
+            Some(Accuracy::Exact) => features.exact(),
+            Some(Accuracy::LowRank(how)) => features.low_rank(how),
+            None => features,
         }
     })
 }

@@ -7,6 +7,7 @@ mod fourier;
 mod k_means;
 mod landmarks;
 mod pivoted_cholesky;
+mod settings;
 mod sums;
 mod tensor_sketch;
 
@@ -20,4 +21,6 @@ pub(crate) use landmarks::dot;
 pub use landmarks::{Against, FeatureRows, LandmarkFeatures};
 pub use pivoted_cholesky::{LowRankFactor, Stop, pivoted_cholesky, pivoted_cholesky_until};
 pub(crate) use pivoted_cholesky::{draws_at_a_time, reject};
+pub use settings::FeatureSettings;
+pub(crate) use settings::{Accuracy, RequestedKernel};
 pub use sums::{FeatureParts, FeatureSums, RowFeatures};

@@ -14,7 +14,7 @@ use crate::data::{AnySamples, RowsInMemory};
 use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats, rank_threshold};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{Approximation, FeatureSums, Features, Rank, SampledError};
+use crate::features::{Approximation, FeatureSettings, FeatureSums, Features, Rank, SampledError};
 use crate::gram::Similarity;
 use crate::matrix::Matrix;
 use crate::model::{Lift, Plan, Route};
@@ -46,7 +46,7 @@ fn of_rows_in_memory(
     x: &AnySamples,
     settings: &KernelPca,
 ) -> Result<(Matrix<f64>, FitRows)> {
-    let on = (&*model.engine, &settings.watch);
+    let on = (&*model.engine, &settings.features.watch);
     match &model.mean {
         None => Ok((model.projection.project(on.0, x.points(), on.1)?, FitRows::Unknown)),
         Some(mean) => {
@@ -63,12 +63,12 @@ fn fit_rows(
     plan: Plan,
     engine: Arc<dyn Engine>,
 ) -> Result<FittedKernelPca> {
-    let low_rank = settings.low_rank_or_default(plan.rank);
+    let low_rank = settings.features.low_rank_or_default(plan.rank);
     if plan.approximation == Some(Approximation::Growing) {
         return fit_growing(settings, rows, similarity, &plan, low_rank.novelty);
     }
     let mut chooser = Chooser {
-        settings,
+        watch: &settings.features.watch,
         similarity,
         plan: &plan,
         engine: &*engine,
@@ -85,7 +85,7 @@ fn fit_rows(
         let mut chosen = Err(Error::Cancelled);
         engine.run(&mut || chosen = chooser.choose(pieces, &sample, rank));
         let (features, complete) = chosen?;
-        let sum = rows.accumulate(&features, &plan, (&*engine, &settings.watch))?;
+        let sum = rows.accumulate(&features, &plan, (&*engine, &settings.features.watch))?;
         let sampled = features.sampled_error(&sample, plan.seed)?;
         if let (Route::LowRank, Rank::UntilShare(share)) = (plan.route, low_rank.rank) {
             let reached = sampled.map_or(sum.partial.residual_trace() / sum.trace, |error| error.relative());
@@ -112,7 +112,7 @@ fn fit_rows(
 
 /// Features as planned for methods that go by moments alone, the error of random ones on sampled pairs, from rows in memory.
 pub(super) fn choose_features(
-    settings: &KernelPca,
+    settings: &FeatureSettings,
     x: &AnySamples,
     similarity: &Similarity,
     plan: &Plan,
@@ -137,7 +137,14 @@ pub(super) fn choose_features(
         }
         _ => {}
     }
-    let chooser = Chooser { settings, similarity, plan, engine, low_rank: &low_rank, ambition: SAMPLE_SHARE };
+    let chooser = Chooser {
+        watch: &settings.watch,
+        similarity,
+        plan,
+        engine,
+        low_rank: &low_rank,
+        ambition: SAMPLE_SHARE,
+    };
     let mut source = RowsInMemory::new(x.points());
     let sample = chooser.sample(&mut Rows::Memory(&mut source, x))?;
     let mut chosen = Err(Error::Cancelled);
@@ -165,7 +172,7 @@ fn fit_growing(
     source.rewind()?;
     let total = source.n_rows()?;
     while source.next_rows(plan.chunk_rows, &mut |piece| {
-        settings.watch.step("moments of features", stream.n_rows() as usize, total)?;
+        settings.features.watch.step("moments of features", stream.n_rows() as usize, total)?;
         stream.check_rows(piece)?;
         stream.add(piece)
     })? {}
@@ -229,7 +236,7 @@ pub(super) fn finish(
     work: &Finished<'_>,
     engine: Arc<dyn Engine>,
 ) -> Result<FittedKernelPca> {
-    let axes = axes(work.features, work.sum, plan.n_components, &settings.watch)?;
+    let axes = axes(work.features, work.sum, plan.n_components, &settings.features.watch)?;
     let partial = &work.sum.partial;
     let certificate = certificate(&plan, work, &axes);
     let mut warnings = work.warnings.clone();

@@ -32,7 +32,7 @@ impl KernelPca {
 
     /// Whether something is left to choose.
     pub(super) fn is_automatic(&self) -> bool {
-        self.auto_components || self.spec().is_some_and(KernelSpec::is_automatic)
+        self.auto_components || self.features.spec().is_some_and(KernelSpec::is_automatic)
     }
 
     /// These settings with everything chosen on the samples, and why; `None` when nothing was left to choose.
@@ -40,7 +40,7 @@ impl KernelPca {
         if !self.is_automatic() {
             return Ok(None);
         }
-        let Some(spec) = self.spec() else {
+        let Some(spec) = self.features.spec() else {
             return Err(Error::setting(
                 "a number of components that is to be chosen for a kernel given as a function",
                 "cross-validation needs a kernel that can be written down",
@@ -58,9 +58,9 @@ impl KernelPca {
         let fixed = (!self.auto_components).then_some(self.n_components.min(most));
         let mut choice = start
             .components(fixed)
-            .seed(self.seed)
-            .engine(self.running_engine()?)
-            .watch(self.watch.clone())
+            .seed(self.features.seed)
+            .engine(self.features.running_engine()?)
+            .watch(self.features.watch.clone())
             .choose(x)?;
         let mut settings = self.clone().kernel(choice.kernel_spec()?);
         if self.auto_components {
@@ -84,7 +84,7 @@ impl KernelPca {
             return Ok(None);
         }
         let n = source.n_rows()?;
-        let places = Stream::new(self.seed, Purpose::ChoiceRows).rows(n, SOURCE_ROWS);
+        let places = Stream::new(self.features.seed, Purpose::ChoiceRows).rows(n, SOURCE_ROWS);
         let rows = gather(source, &places, schedule::CHUNK_ROWS)?;
         self.chosen(&rows.into())
     }
@@ -97,7 +97,7 @@ impl KernelPca {
         if !self.is_automatic() {
             return Ok(None);
         }
-        let places = Stream::new(self.seed, Purpose::ChoiceRows).rows(pieces.n_rows(), SOURCE_ROWS);
+        let places = Stream::new(self.features.seed, Purpose::ChoiceRows).rows(pieces.n_rows(), SOURCE_ROWS);
         self.chosen(&pieces.gather(&places)?.into())
     }
 }

@@ -224,7 +224,7 @@ impl KernelPca {
     /// As [`FittedKernelPca::certify`] and [`KernelPca::fit`].
     pub fn refine(&self, model: &FittedKernelPca, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
         let x = x.into();
-        let start = model.vectors_over(&x, &self.watch)?;
+        let start = model.vectors_over(&x, &self.features.watch)?;
         let settings = match model.similarity() {
             Similarity::Kernel(kernel) => self.clone().exact().ready_kernel(kernel),
             Similarity::Precomputed => self.clone().exact().kernel(KernelSpec::Precomputed),

@@ -4,12 +4,13 @@ use super::FittedKernelPca;
 use super::approximate;
 use super::dual::{self, DualProblem, DualSolution};
 use super::names::check_column_names;
-use super::schedule::{self, Accuracy, Request};
-use crate::data::{AnyPoints, AnySamples, RowSource, gather};
+use super::requests::check_count;
+use super::schedule::{self, Request};
+use crate::data::{AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
-use crate::engine::{Cpu, Engine};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureMap, LowRank, Rank};
+use crate::features::{Accuracy, FeatureSettings, LowRank, RequestedKernel};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::{Kernel, KernelSpec, PairRows};
 use crate::matrix::Matrix;
@@ -19,13 +20,6 @@ use std::sync::Arc;
 
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
-
-/// Which kernel was asked for.
-#[derive(Clone, Debug)]
-enum AskedKernel {
-    Spec(KernelSpec),
-    Ready(Kernel),
-}
 
 /// Settings of kernel PCA. [`KernelPca::fit`] gives the model.
 ///
@@ -45,19 +39,14 @@ enum AskedKernel {
 pub struct KernelPca {
     pub(super) n_components: usize,
     pub(super) auto_components: bool,
-    kernel: AskedKernel,
+    /// Kernel, accuracy and machine.
+    pub(super) features: FeatureSettings,
     pub(super) tolerance: f64,
-    pub(super) seed: u64,
     pub(super) repair: Indefinite,
-    pub(super) memory_limit: Option<u64>,
-    pub(super) threads: usize,
     pub(super) storage: Option<Storage>,
     pub(super) solver: Option<Solver>,
-    pub(super) accuracy: Accuracy,
     by_gram_matrix: bool,
-    engine: Option<Arc<dyn Engine>>,
     pub(super) column_names: Vec<String>,
-    pub(super) watch: Watch,
 }
 
 /// What a fit of rows in memory begins with.
@@ -74,32 +63,28 @@ impl KernelPca {
         Self {
             n_components,
             auto_components: false,
-            kernel: AskedKernel::Spec(KernelSpec::default()),
+            features: FeatureSettings::new(),
             tolerance: 1e-6,
-            seed: 0,
             repair: Indefinite::Clip,
-            memory_limit: None,
-            threads: 0,
             storage: None,
             solver: None,
-            accuracy: Accuracy::Auto,
             by_gram_matrix: false,
-            engine: None,
             column_names: Vec::new(),
-            watch: Watch::default(),
         }
     }
 
+    fn set(self, change: impl FnOnce(FeatureSettings) -> FeatureSettings) -> Self {
+        Self { features: change(self.features), ..self }
+    }
+
     /// Uses this kernel; `median` and `1/d` are found from the samples. With `precomputed` the samples are the Gram matrix.
-    pub fn kernel(mut self, spec: KernelSpec) -> Self {
-        self.kernel = AskedKernel::Spec(spec);
-        self
+    pub fn kernel(self, spec: KernelSpec) -> Self {
+        self.set(|features| features.kernel(spec))
     }
 
     /// Uses a kernel that is ready, such as a function.
-    pub fn ready_kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = AskedKernel::Ready(kernel);
-        self
+    pub fn ready_kernel(self, kernel: Kernel) -> Self {
+        self.set(|features| features.ready_kernel(kernel))
     }
 
     /// Asks for relative residuals ‖K_c v − θv‖/θ up to `tolerance`.
@@ -109,9 +94,8 @@ impl KernelPca {
     }
 
     /// Fixes every random draw.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        self.set(|features| features.seed(seed))
     }
 
     /// What to do with negative eigenvalues of a kernel that is no Mercer kernel.
@@ -121,15 +105,13 @@ impl KernelPca {
     }
 
     /// Bytes the fit may use beside the samples.
-    pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
-        self
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        self.set(|features| features.memory_limit(bytes))
     }
 
     /// Threads; 0 means one for each processor. The result does not depend on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
+    pub fn threads(self, threads: usize) -> Self {
+        self.set(|features| features.threads(threads))
     }
 
     /// Stores the Gram matrix or not, instead of what the plan would choose.
@@ -145,15 +127,13 @@ impl KernelPca {
     }
 
     /// Approximates the kernel by landmarks or random features, and says how far off the result can be.
-    pub fn low_rank(mut self, how: LowRank) -> Self {
-        self.accuracy = Accuracy::LowRank(how);
-        self
+    pub fn low_rank(self, how: LowRank) -> Self {
+        self.set(|features| features.low_rank(how))
     }
 
     /// Exact or not at all: an error when the exact fit does not fit into memory, instead of low rank.
-    pub fn exact(mut self) -> Self {
-        self.accuracy = Accuracy::Exact;
-        self
+    pub fn exact(self) -> Self {
+        self.set(FeatureSettings::exact)
     }
 
     /// Goes by the Gram matrix even where explicit features are cheaper: coefficients are then those over samples.
@@ -163,9 +143,8 @@ impl KernelPca {
     }
 
     /// Runs there instead of on the processor.
-    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = Some(engine);
-        self
+    pub fn engine(self, engine: Arc<dyn Engine>) -> Self {
+        self.set(|features| features.engine(engine))
     }
 
     /// Names of the columns, kept with the model.
@@ -175,9 +154,8 @@ impl KernelPca {
     }
 
     /// Reports to and obeys `watch`.
-    pub fn watch(mut self, watch: Watch) -> Self {
-        self.watch = watch;
-        self
+    pub fn watch(self, watch: Watch) -> Self {
+        self.set(|features| features.watch(watch))
     }
 
     /// What [`KernelPca::fit`] would do, without doing it.
@@ -188,7 +166,7 @@ impl KernelPca {
         if let Some((settings, choice)) = self.chosen(x)? {
             return settings.plan(x).map(|plan| choice.onto(plan));
         }
-        let engine = self.running_engine()?;
+        let engine = self.features.running_engine()?;
         Ok(self.prepare(x, &*engine)?.plan)
     }
 
@@ -209,7 +187,7 @@ impl KernelPca {
 
     /// Fits samples in memory, perhaps from orthonormal vectors that are nearly right.
     pub(super) fn fit_from(&self, x: AnySamples, start: Option<&Matrix<f64>>) -> Result<FittedKernelPca> {
-        let engine = self.running_engine()?;
+        let engine = self.features.running_engine()?;
         let Prepared { similarity, samples: x, plan } = self.prepare(&x, &*engine)?;
         if plan.route != Route::Dual {
             return approximate::fit_in_memory(self, &x, &similarity, plan, engine);
@@ -231,7 +209,7 @@ impl KernelPca {
         if let Some((settings, choice)) = self.chosen_of_source(source)? {
             return settings.fit_source(source).map(|model| model.with_choice(choice));
         }
-        let engine = self.running_engine()?;
+        let engine = self.features.running_engine()?;
         let (similarity, plan) = self.prepare_source(source, &*engine)?;
         approximate::fit(self, &mut approximate::Rows::Source(source), &similarity, plan, engine)
     }
@@ -244,7 +222,7 @@ impl KernelPca {
         if let Some((settings, choice)) = self.chosen_of_source(source)? {
             return settings.plan_source(source).map(|plan| choice.onto(plan));
         }
-        let engine = self.running_engine()?;
+        let engine = self.features.running_engine()?;
         Ok(self.prepare_source(source, &*engine)?.1)
     }
 
@@ -253,61 +231,33 @@ impl KernelPca {
         self.check_numbers()?;
         self.check_shape(n, d)?;
         let mut sample = None;
-        let kernel = match &self.kernel {
-            AskedKernel::Ready(kernel) => kernel.clone(),
-            AskedKernel::Spec(spec) if spec.is_precomputed() => {
+        let kernel = match &self.features.kernel {
+            RequestedKernel::Ready(kernel) => kernel.clone(),
+            RequestedKernel::Spec(spec) if spec.is_precomputed() => {
                 return Err(Error::setting(
                     "a precomputed Gram matrix read in pieces",
                     "it must be in memory as a whole",
                     "Allow more memory, or choose a kernel and give the rows",
                 ));
             }
-            AskedKernel::Spec(spec) if spec.needs_data() => {
-                let pairs =
-                    sample.insert(schedule::pair_sample((n, d), self.memory_limit, self.seed, engine));
+            RequestedKernel::Spec(spec) if spec.needs_data() => {
+                let pairs = sample.insert(schedule::pair_sample(
+                    (n, d),
+                    self.features.memory_limit,
+                    self.features.seed,
+                    engine,
+                ));
                 let rows = gather(source, &pairs.places, schedule::CHUNK_ROWS)?;
                 let rows = PairRows::gathered((&rows).into(), pairs);
-                Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
+                Kernel::new(&Kernel::resolve(spec, rows, self.features.seed)?, d)?
             }
-            AskedKernel::Spec(spec) => Kernel::new(spec, d)?,
+            RequestedKernel::Spec(spec) => Kernel::new(spec, d)?,
         };
         let similarity = Similarity::Kernel(kernel);
         let request = self.request(&similarity, (n, d), source.precision(), false);
         let mut plan = schedule::plan(&request, engine)?;
         sample.iter().for_each(|sample| schedule::count_sample(&mut plan, sample));
         Ok((similarity, plan))
-    }
-
-    /// The description of the kernel that was asked for; `None` for a function.
-    pub(super) fn spec(&self) -> Option<&KernelSpec> {
-        match &self.kernel {
-            AskedKernel::Spec(spec) => Some(spec),
-            AskedKernel::Ready(kernel) => kernel.spec(),
-        }
-    }
-
-    /// The kernel for these rows.
-    pub(super) fn kernel_for(&self, rows: AnyPoints<'_>) -> Result<Kernel> {
-        match &self.kernel {
-            AskedKernel::Spec(spec) => Kernel::for_points(spec, rows, self.seed),
-            AskedKernel::Ready(kernel) => kernel.check_points(rows).map(|()| kernel.clone()),
-        }
-    }
-
-    /// The kernel, whose parameters must all be numbers.
-    pub(super) fn kernel_with_numbers(&self, n_features: usize) -> Result<Kernel> {
-        match &self.kernel {
-            AskedKernel::Spec(spec) => Kernel::new(spec, n_features),
-            AskedKernel::Ready(kernel) => Ok(kernel.clone()),
-        }
-    }
-
-    /// How low rank is reached; landmarks of the number given when it was not said.
-    pub(super) fn low_rank_or_default(&self, rank: usize) -> LowRank {
-        match &self.accuracy {
-            Accuracy::LowRank(how) => how.clone(),
-            Accuracy::Auto | Accuracy::Exact => LowRank::pivoted(Rank::Exactly(rank)),
-        }
     }
 
     fn fit_dual(
@@ -346,14 +296,7 @@ impl KernelPca {
         let known_valid = dual::known_valid(similarity);
         let may_switch = self.solver.is_none();
         let problem = DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start, may_switch };
-        dual::solve(&problem, plan, &self.watch)
-    }
-
-    pub(super) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
-        match &self.engine {
-            Some(engine) => Ok(engine.clone()),
-            None => Ok(Arc::new(Cpu::new(self.threads)?)),
-        }
+        dual::solve(&problem, plan, &self.features.watch)
     }
 
     /// Settings that do not depend on the rows.
@@ -384,7 +327,7 @@ impl KernelPca {
                 "Choose with ChooseKernelPca on some of the rows first",
             ));
         }
-        let exact = matches!(self.accuracy, Accuracy::Exact);
+        let exact = matches!(self.features.accuracy, Accuracy::Exact);
         if !exact && self.solver.is_none() && self.storage.is_none() && self.repair == Indefinite::Clip {
             return Ok(());
         }
@@ -396,13 +339,7 @@ impl KernelPca {
     }
 
     pub(super) fn check_shape(&self, n: usize, d: usize) -> Result<()> {
-        if n < 2 {
-            return Err(Error::data(
-                format!("{n} sample(s)"),
-                "centring leaves nothing of fewer than 2",
-                "Give more rows",
-            ));
-        }
+        check_count(n)?;
         check_column_names(&self.column_names, d)
     }
 
@@ -436,54 +373,27 @@ impl KernelPca {
     }
 
     /// The kernel for samples in memory, which are checked.
-    pub(super) fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
+    fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
         self.check_shape(x.n_rows(), x.n_cols())?;
-        x.points().check()?;
-        match &self.kernel {
-            AskedKernel::Spec(spec) if spec.is_precomputed() => {
-                super::mercer::check_gram_matrix(x)?;
-                Ok(Similarity::Precomputed)
-            }
-            _ => self.kernel_for(x.points()).map(Similarity::Kernel),
-        }
+        self.features.similarity_of(x)
     }
 
     pub(super) fn request<'a>(
         &'a self,
         similarity: &'a Similarity,
-        (n_samples, n_features): (usize, usize),
+        shape: (usize, usize),
         precision: &'static str,
         in_memory: bool,
     ) -> Request<'a> {
-        let spec = match similarity {
-            Similarity::Kernel(kernel) => kernel.spec(),
-            Similarity::Precomputed => None,
-        };
+        let request = self.features.request(similarity, shape, precision, in_memory);
         Request {
-            n_samples,
-            n_features,
-            precision,
-            in_memory,
-            passes: false,
-            accuracy: &self.accuracy,
-            cheap: matches!(similarity, Similarity::Kernel(kernel) if kernel.by_products()),
-            spec,
-            exact_features: spec
-                .filter(|_| !self.by_gram_matrix)
-                .and_then(|spec| FeatureMap::exact_dimension(spec, n_features)),
-            kernel: match similarity {
-                Similarity::Kernel(kernel) => kernel.to_string(),
-                Similarity::Precomputed => "precomputed".to_string(),
-            },
-            precomputed: matches!(similarity, Similarity::Precomputed),
-            draftable: spec.is_some(),
+            exact_features: request.exact_features.filter(|_| !self.by_gram_matrix),
             n_components: self.n_components,
             tolerance: self.tolerance,
-            seed: self.seed,
             repair: self.repair,
-            memory_limit: self.memory_limit,
             storage: self.storage,
             solver: self.solver,
+            ..request
         }
     }
 }

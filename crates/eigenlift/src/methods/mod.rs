@@ -24,6 +24,7 @@ pub mod pieces;
 mod preimages;
 mod primal;
 mod proof;
+mod requests;
 mod sample_arrays;
 mod saved;
 mod schedule;
@@ -36,8 +37,8 @@ pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;
 pub use kernel_pca::KernelPca;
 pub use kernelised::{
-    FactorPlan, Factoring, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca,
-    KernelDiscriminant, KernelKMeans, Regularization, RegularizationCurve,
+    FactorPlan, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca, KernelDiscriminant,
+    KernelKMeans, Regularization, RegularizationCurve,
 };
 pub use labels::Labels;
 pub use manifold::{ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};

@@ -7,7 +7,7 @@ pub(crate) use features::{CHUNK_ROWS, FALLBACK_LANDMARKS};
 use crate::eigen::{Indefinite, basis_columns};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::LowRank;
+use crate::features::Accuracy;
 use crate::gram::{Storage, stored_bytes};
 use crate::kernel::KernelSpec;
 use crate::kernel::PairSample;
@@ -33,17 +33,6 @@ const PAIRS_PER_PASS: usize = 6;
 const SHARE_OF_AVAILABLE: f64 = 0.8;
 /// Assumed when the engine does not know how much memory there is.
 const UNKNOWN_MEMORY: u64 = 4 << 30;
-
-/// How close the answer must be.
-#[derive(Clone, Debug)]
-pub(crate) enum Accuracy {
-    /// Exact if it fits, otherwise low rank.
-    Auto,
-    /// Exact or not at all.
-    Exact,
-    /// Low rank as described.
-    LowRank(LowRank),
-}
 
 /// What the recipe is asked for.
 pub(crate) struct Request<'a> {
@@ -187,7 +176,7 @@ pub(crate) fn plan_of_stream(
     (approximation, kernel): (crate::features::Approximation, String),
     engine: &dyn Engine,
 ) -> Plan {
-    let (allowed, _) = allowance(settings.memory_limit, engine);
+    let (allowed, _) = allowance(settings.features.memory_limit, engine);
     Plan {
         n_samples,
         n_features,
@@ -206,7 +195,7 @@ pub(crate) fn plan_of_stream(
         sketch_rank: 0,
         expected_passes: 1,
         tolerance: settings.tolerance,
-        seed: settings.seed,
+        seed: settings.features.seed,
         engine: engine.name(),
         threads: engine.threads(),
         bytes_needed: u64::try_from(block(rank, 5 * rank) + block(CHUNK_ROWS, 2 * rank)).unwrap_or(u64::MAX),

@@ -60,8 +60,8 @@ impl KernelPca {
     /// When the kernel cannot take the landmarks, or is `precomputed`.
     pub fn stream(&self, landmarks: impl Into<AnySamples>) -> Result<KernelPcaStream> {
         let landmarks = landmarks.into();
-        let kernel = self.kernel_for(landmarks.points())?;
-        let features = LandmarkFeatures::new(kernel, landmarks, &self.watch)?;
+        let kernel = self.features.kernel_for(landmarks.points())?;
+        let features = LandmarkFeatures::new(kernel, landmarks, &self.features.watch)?;
         KernelPcaStream::new(self, Approximation::Given, Features::Landmarks(features), None)
     }
 
@@ -71,7 +71,7 @@ impl KernelPca {
     /// # Errors
     /// When `novelty` is not between 0 and 1, when `most` is 0, when a parameter of the kernel is still to be found from data.
     pub fn stream_growing(&self, n_features: usize, novelty: f64, most: usize) -> Result<KernelPcaStream> {
-        let kernel = self.kernel_with_numbers(n_features)?;
+        let kernel = self.features.kernel_with_numbers(n_features)?;
         KernelPcaStream::growing(self, kernel, n_features, (novelty, most))
     }
 }
@@ -88,7 +88,7 @@ impl KernelPcaStream {
         let sum = FeatureSums::empty(features.dimension());
         Ok(Self {
             settings: settings.clone(),
-            engine: settings.running_engine()?,
+            engine: settings.features.running_engine()?,
             approximation,
             features,
             sum,
@@ -235,10 +235,11 @@ impl KernelPcaStream {
     fn moments(&self, x: AnyPoints<'_>) -> Result<(Partial, f64)> {
         let mut result = Err(Error::Cancelled);
         self.engine.run(&mut || {
-            result = self.features.rows(x, self.n_rows() as usize, &self.settings.watch).map(|rows| {
-                let left = rows.residuals.iter().sum();
-                (Partial::of_rows(rows.features.view(), left), rows.trace)
-            });
+            result =
+                self.features.rows(x, self.n_rows() as usize, &self.settings.features.watch).map(|rows| {
+                    let left = rows.residuals.iter().sum();
+                    (Partial::of_rows(rows.features.view(), left), rows.trace)
+                });
         });
         result
     }
@@ -246,7 +247,7 @@ impl KernelPcaStream {
     /// One row after the other, as if they came alone: a row that is new becomes a landmark before it is added, (K36).
     fn add_growing(&mut self, x: AnyPoints<'_>, growth: Growth) -> Result<()> {
         let mut result = Ok(());
-        let (engine, watch) = (self.engine.clone(), self.settings.watch.clone());
+        let (engine, watch) = (self.engine.clone(), self.settings.features.watch.clone());
         engine.run(&mut || result = self.grow(x, growth, &watch));
         result
     }

@@ -11,9 +11,9 @@ use crate::features::{
 use crate::gram::{Similarity, Storage};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
-use crate::methods::KernelPca;
 use crate::methods::pieces::{Draw, KernelPieces, pivots_of_pieces};
 use crate::model::Plan;
+use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
 
 /// First number of landmarks or features that is tried when their number is to be found.
@@ -21,7 +21,7 @@ const FIRST_TRY: usize = 64;
 
 /// Chooses features as planned.
 pub(super) struct Chooser<'a> {
-    pub(super) settings: &'a KernelPca,
+    pub(super) watch: &'a Watch,
     pub(super) similarity: &'a Similarity,
     pub(super) plan: &'a Plan,
     pub(super) engine: &'a dyn Engine,
@@ -83,7 +83,7 @@ impl Chooser<'_> {
                 )
             })
         };
-        let landmarks = |z: AnySamples| LandmarkFeatures::new(kernel.clone(), z, &self.settings.watch);
+        let landmarks = |z: AnySamples| LandmarkFeatures::new(kernel.clone(), z, self.watch);
         let features = match self.plan.approximation {
             None => Features::Map(kernel.clone(), FeatureMap::exact(spec()?, d, rank).ok_or_else(no_map)?),
             Some(Approximation::Fourier) => {
@@ -101,7 +101,7 @@ impl Chooser<'_> {
                 Features::Landmarks(landmarks(sample.gather(&chosen))?)
             }
             Some(Approximation::KMeans) => {
-                let centres = k_means_centres(sample.points(), rank, seed, &self.settings.watch)?;
+                let centres = k_means_centres(sample.points(), rank, seed, self.watch)?;
                 Features::Landmarks(landmarks(self.in_precision(centres.into()))?)
             }
             Some(Approximation::Given | Approximation::Growing) => {
@@ -144,7 +144,7 @@ impl Chooser<'_> {
     /// Landmarks by pivoted Cholesky of the sample.
     fn pivoted(&self, kernel: &Kernel, sample: &AnySamples, rank: usize) -> Result<(Features, bool)> {
         let gram = self.engine.gram(self.similarity, sample, Storage::Tiled)?;
-        let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?;
+        let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?;
         let complete = factor.pivots.len() == sample.n_rows() && sample.n_rows() == self.plan.n_samples;
         let m = factor.pivots.len();
         let landmarks = sample.gather(&factor.pivots);
@@ -165,7 +165,7 @@ impl Chooser<'_> {
             sample: (!all).then_some(&places[..]),
             stop: self.stop(rank),
             seed: self.plan.seed,
-            watch: &self.settings.watch,
+            watch: self.watch,
         };
         let chosen = pivots_of_pieces(pieces, kernel, &draw)?;
         let complete = all && chosen.pivots.len() == n;
@@ -186,7 +186,7 @@ impl Chooser<'_> {
         let gram = self.engine.gram(self.similarity, gram_rows, Storage::Tiled)?;
         let chosen = match (self.plan.approximation, &self.low_rank.given) {
             (Some(Approximation::Pivoted), _) => {
-                pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, &self.settings.watch)?.pivots
+                pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?.pivots
             }
             (Some(Approximation::Uniform), _) => {
                 let drawn = self.sample_places();
@@ -202,7 +202,7 @@ impl Chooser<'_> {
         };
         let mut corner = Matrix::zeros(chosen.len(), chosen.len());
         gram.corner(&chosen, corner.view_mut())?;
-        let map = LandmarkFeatures::of_columns(&chosen, &corner, n, &self.settings.watch)?;
+        let map = LandmarkFeatures::of_columns(&chosen, &corner, n, self.watch)?;
         Ok((Features::Landmarks(map), chosen.len() == n))
     }
 }

@@ -4,118 +4,27 @@ use super::plan::FactorPlan;
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureRows, Features, LowRank, SampledError, counted_from};
+use crate::features::{FeatureRows, FeatureSettings, Features, SampledError, counted_from};
 use crate::gram::Similarity;
-use crate::kernel::{Kernel, KernelSpec};
+use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
-use crate::methods::KernelPca;
 use crate::methods::approximate::choose_features;
 use crate::methods::schedule::{FALLBACK_LANDMARKS, plan_factor};
 use crate::model::{Plan, Projection};
 use crate::progress::Watch;
 use std::sync::Arc;
 
-/// How rows become features: kernel, exact or by landmarks, and the machine it runs on.
-///
-/// Without more words a kernel with few explicit features (linear, polynomial, map) is written out; up to 1000 rows are all
-/// landmarks, which is exact; more rows are represented by 1000 pivoted landmarks.
-#[derive(Clone, Debug)]
-pub struct Factoring {
-    // Kernel PCA knows how to choose kernels, landmarks and features; none of its own settings is reached from here.
-    settings: KernelPca,
-}
-
-impl Default for Factoring {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Factoring {
-    /// Kernel `rbf(gamma=median)`, all processors.
-    pub fn new() -> Self {
-        Self { settings: KernelPca::new(1) }
-    }
-
-    fn set(self, change: impl FnOnce(KernelPca) -> KernelPca) -> Self {
-        Self { settings: change(self.settings) }
-    }
-
-    /// Uses this kernel; `median` and `1/d` are found from the samples. With `precomputed` the samples are the Gram matrix.
-    pub fn kernel(self, spec: KernelSpec) -> Self {
-        self.set(|settings| settings.kernel(spec))
-    }
-
-    /// Uses a kernel that is ready, such as a function.
-    pub fn ready_kernel(self, kernel: Kernel) -> Self {
-        self.set(|settings| settings.ready_kernel(kernel))
-    }
-
-    /// Exact or not at all: all samples are landmarks, however many.
-    pub fn exact(self) -> Self {
-        self.set(KernelPca::exact)
-    }
-
-    /// By landmarks or random features; what they leave out is told.
-    pub fn low_rank(self, how: LowRank) -> Self {
-        self.set(|settings| settings.low_rank(how))
-    }
-
-    /// Fixes every random draw.
-    pub fn seed(self, seed: u64) -> Self {
-        self.set(|settings| settings.seed(seed))
-    }
-
-    /// Threads; 0 means one for each processor. The result does not depend on it.
-    pub fn threads(self, threads: usize) -> Self {
-        self.set(|settings| settings.threads(threads))
-    }
-
-    /// Runs there instead of on the processor.
-    pub fn engine(self, engine: Arc<dyn Engine>) -> Self {
-        self.set(|settings| settings.engine(engine))
-    }
-
-    /// Bytes the fit may use beside the samples.
-    pub fn memory_limit(self, bytes: u64) -> Self {
-        self.set(|settings| settings.memory_limit(bytes))
-    }
-
-    /// Reports to and obeys `watch`.
-    pub fn watch(self, watch: Watch) -> Self {
-        self.set(|settings| settings.watch(watch))
-    }
-
+impl FeatureSettings {
     /// Which features a fit would use, without choosing them.
     ///
     /// # Errors
     /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
-    pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
+    pub fn plan_features(&self, x: &AnySamples) -> Result<FactorPlan> {
         let engine = self.running_engine()?;
         Ok(FactorPlan::of(&self.plan_within(x, &self.similarity_of(x)?, FALLBACK_LANDMARKS, &*engine)?))
     }
 
-    pub(crate) fn running_engine(&self) -> Result<Arc<dyn Engine>> {
-        self.settings.running_engine()
-    }
-
-    pub(crate) fn watch_of(&self) -> &Watch {
-        &self.settings.watch
-    }
-
-    pub(crate) fn seed_of(&self) -> u64 {
-        self.settings.seed
-    }
-
-    /// The kernel, ready for these samples.
-    ///
-    /// # Errors
-    /// Entries that are not finite or that the kernel cannot take.
-    pub(crate) fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
-        self.settings.similarity_of(x)
-    }
-
-    /// As [`Factoring::plan`], with at most so many landmarks where their number was not asked for.
+    /// As [`FeatureSettings::plan_features`], with at most so many landmarks where their number was not asked for.
     ///
     /// # Errors
     /// Settings out of range, not enough memory.
@@ -127,13 +36,13 @@ impl Factoring {
         engine: &dyn Engine,
     ) -> Result<Plan> {
         let shape = (x.n_rows(), x.n_cols());
-        plan_factor(&self.settings.request(similarity, shape, x.precision(), true), most, engine)
+        plan_factor(&self.request(similarity, shape, x.precision(), true), most, engine)
     }
 
     /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
     ///
     /// # Errors
-    /// As [`Factoring::plan`], and cancellation.
+    /// As [`FeatureSettings::plan_features`], and cancellation.
     #[cfg(test)]
     pub(crate) fn of(&self, x: &AnySamples) -> Result<Factor> {
         self.within(x, self.similarity_of(x)?, FALLBACK_LANDMARKS)
@@ -142,11 +51,11 @@ impl Factoring {
     /// Chooses the features, at most so many landmarks where their number was not asked for.
     ///
     /// # Errors
-    /// As [`Factoring::plan`], and cancellation.
+    /// As [`FeatureSettings::plan_features`], and cancellation.
     pub(crate) fn within(&self, x: &AnySamples, similarity: Similarity, most: usize) -> Result<Factor> {
         let engine = self.running_engine()?;
         let plan = self.plan_within(x, &similarity, most, &*engine)?;
-        let (features, sampled) = choose_features(&self.settings, x, &similarity, &plan, &*engine)?;
+        let (features, sampled) = choose_features(self, x, &similarity, &plan, &*engine)?;
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
         Ok(Factor { features, sampled, plan: told, engine })
@@ -293,8 +202,8 @@ mod tests {
         let own: f64 = chosen.iter().map(|i| gram[(*i, *i)]).sum();
         for (kernel, samples) in [("polynomial(degree=2)", x.into()), ("precomputed", AnySamples::from(gram))]
         {
-            let factoring = Factoring::new().kernel(kernel.parse().unwrap());
-            let factor = factoring.of(&samples).unwrap();
+            let features = FeatureSettings::new().kernel(kernel.parse().unwrap());
+            let factor = features.of(&samples).unwrap();
             let all = factor.rows_from(samples.points(), 0, &Watch::default()).unwrap();
             let (some, trace) = factor.rows_at(&samples, &chosen, &Watch::default()).unwrap();
             assert!((trace - own).abs() < 1e-12 * own, "{kernel}: {trace} {own}");

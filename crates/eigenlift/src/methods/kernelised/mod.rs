@@ -13,6 +13,5 @@ mod spectrum;
 pub use cca::{FittedKernelCca, KernelCca};
 pub use clusters::{FittedKernelKMeans, KernelKMeans};
 pub use discriminant::{FittedKernelDiscriminant, KernelDiscriminant};
-pub use factor::Factoring;
 pub use plan::FactorPlan;
 pub use regularization::{Regularization, RegularizationCurve};

@@ -39,7 +39,7 @@ impl KernelPca {
         if let Some((settings, choice)) = self.chosen_of_pieces(pieces)? {
             return settings.plan_pieces(pieces).map(|plan| choice.onto(plan));
         }
-        Ok(self.prepare_pieces(pieces, &*self.running_engine()?)?.1)
+        Ok(self.prepare_pieces(pieces, &*self.features.running_engine()?)?.1)
     }
 
     /// An exact model from an approximate one, as [`KernelPca::refine`], by passes over rows that lie in pieces.
@@ -62,7 +62,7 @@ impl KernelPca {
         pieces: &dyn KernelPieces,
         start: Option<&Matrix<f64>>,
     ) -> Result<FittedKernelPca> {
-        let engine = self.running_engine()?;
+        let engine = self.features.running_engine()?;
         let (kernel, plan) = self.prepare_pieces(pieces, &*engine)?;
         if plan.route != Route::Dual {
             let similarity = Similarity::Kernel(kernel);
@@ -79,7 +79,7 @@ impl KernelPca {
             may_switch: self.solver.is_none(),
         };
         let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = dual::solve(&problem, &plan, &self.watch));
+        engine.run(&mut || result = dual::solve(&problem, &plan, &self.features.watch));
         let solution = result?;
         let rows: AnySamples = pieces.gather(&(0..pieces.n_rows()).collect::<Vec<usize>>())?.into();
         let rows = if plan.precision == "f32" { rows.to_single() } else { rows };
@@ -91,13 +91,18 @@ impl KernelPca {
         let (n, d) = (pieces.n_rows(), pieces.n_cols());
         self.check_numbers()?;
         self.check_shape(n, d)?;
-        let spec = self.spec().filter(|spec| !spec.is_precomputed()).ok_or_else(no_gram_matrix)?;
+        let spec = self.features.spec().filter(|spec| !spec.is_precomputed()).ok_or_else(no_gram_matrix)?;
         let mut sample = None;
         let kernel = if spec.needs_data() {
-            let pairs = sample.insert(schedule::pair_sample((n, d), self.memory_limit, self.seed, engine));
+            let pairs = sample.insert(schedule::pair_sample(
+                (n, d),
+                self.features.memory_limit,
+                self.features.seed,
+                engine,
+            ));
             let rows = pieces.gather(&pairs.places)?;
             let rows = PairRows::gathered((&rows).into(), pairs);
-            Kernel::new(&Kernel::resolve(spec, rows, self.seed)?, d)?
+            Kernel::new(&Kernel::resolve(spec, rows, self.features.seed)?, d)?
         } else {
             Kernel::new(spec, d)?
         };

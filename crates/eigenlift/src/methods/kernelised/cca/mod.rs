@@ -17,13 +17,14 @@ pub(in crate::methods) use fitted::KERNEL_CCA;
 pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 
-use super::factor::{Factor, Factoring, shrunk};
+use super::factor::{Factor, shrunk};
 use super::plan::FactorPlan;
 use super::regularization::{Regularization, RegularizationCurve, SHARES};
 use super::spectrum::Spectrum;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::methods::folds::folds_of;
@@ -61,7 +62,7 @@ pub(super) const FEWEST_NESTED: usize = 3;
 pub struct KernelCca {
     n_components: usize,
     kernels: Vec<KernelSpec>,
-    factoring: Factoring,
+    features: FeatureSettings,
     regularization: Regularization,
     folds: usize,
     permutations: usize,
@@ -74,7 +75,7 @@ impl KernelCca {
         Self {
             n_components,
             kernels: Vec::new(),
-            factoring: Factoring::new(),
+            features: FeatureSettings::new(),
             regularization: Regularization::Auto,
             folds: 5,
             permutations: 0,
@@ -94,8 +95,8 @@ impl KernelCca {
     }
 
     /// Changes how rows become features, and where the work runs.
-    pub fn with(mut self, change: impl FnOnce(Factoring) -> Factoring) -> Self {
-        self.factoring = change(self.factoring);
+    pub fn with(mut self, change: impl FnOnce(FeatureSettings) -> FeatureSettings) -> Self {
+        self.features = change(self.features);
         self
     }
 
@@ -130,14 +131,14 @@ impl KernelCca {
     /// Settings out of range, views that do not fit together, not enough memory.
     pub fn plan(&self, views: &[AnySamples]) -> Result<KernelCcaPlan> {
         self.check(views)?;
-        let engine = self.factoring.running_engine()?;
+        let engine = self.features.running_engine()?;
         Ok(self.plan_for(views, &self.similarities(views, &engine)?, &engine)?.0)
     }
 
     /// The kernel of each view.
     fn similarities(&self, views: &[AnySamples], engine: &Arc<dyn Engine>) -> Result<Vec<Similarity>> {
         let of = |(view, x): (usize, &AnySamples)| {
-            self.factoring_of(view, engine).similarity_of(x).map_err(|error| in_view(error, view))
+            self.features_of(view, engine).similarity_of(x).map_err(|error| in_view(error, view))
         };
         views.iter().enumerate().map(of).collect()
     }
@@ -152,7 +153,7 @@ impl KernelCca {
         shrunk(|most| {
             let mut plans = Vec::with_capacity(views.len());
             for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
-                let plan = self.factoring_of(view, engine).plan_within(x, similarity, most, &**engine);
+                let plan = self.features_of(view, engine).plan_within(x, similarity, most, &**engine);
                 plans.push(FactorPlan::of(&plan.map_err(|error| in_view(error, view))?));
             }
             KernelCcaPlan::new(plans, &self.asked())
@@ -171,17 +172,17 @@ impl KernelCca {
     /// not vary, κ = 0 where every correlation would be 1, not enough memory, cancellation.
     pub fn fit(&self, views: &[AnySamples]) -> Result<FittedKernelCca> {
         self.check(views)?;
-        let engine = self.factoring.running_engine()?;
+        let engine = self.features.running_engine()?;
         let similarities = self.similarities(views, &engine)?;
         let (_, most) = self.plan_for(views, &similarities, &engine)?;
         let mut factors = Vec::with_capacity(views.len());
         for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
-            let factor = self.factoring_of(view, &engine).within(x, similarity, most);
+            let factor = self.features_of(view, &engine).within(x, similarity, most);
             factors.push(factor.map_err(|error| in_view(error, view))?);
         }
         let plans = factors.iter().map(|factor| factor.plan.clone()).collect();
         let plan = KernelCcaPlan::new(plans, &self.asked())?;
-        let work = Work { settings: self, views, factors, plan, watch: self.factoring.watch_of() };
+        let work = Work { settings: self, views, factors, plan, watch: &self.features.watch };
         let mut found = Err(Error::Cancelled);
         engine.run(&mut || found = work.run(&engine));
         found
@@ -196,11 +197,11 @@ impl KernelCca {
         }
     }
 
-    fn factoring_of(&self, view: usize, engine: &Arc<dyn Engine>) -> Factoring {
-        let factoring = self.factoring.clone().engine(engine.clone());
+    fn features_of(&self, view: usize, engine: &Arc<dyn Engine>) -> FeatureSettings {
+        let features = self.features.clone().engine(engine.clone());
         match self.kernels.get(view).or(self.kernels.first()) {
-            Some(spec) => factoring.kernel(spec.clone()),
-            None => factoring,
+            Some(spec) => features.kernel(spec.clone()),
+            None => features,
         }
     }
 
@@ -297,7 +298,7 @@ struct Choice {
 
 impl Work<'_> {
     fn run(&self, engine: &Arc<dyn Engine>) -> Result<FittedKernelCca> {
-        let (n, seed) = (self.plan.n_samples(), self.settings.factoring.seed_of());
+        let (n, seed) = (self.plan.n_samples(), self.settings.features.seed);
         let without_kappa = self.plan.regularization == Regularization::Value(0.0);
         let assigned = folds_of(n, self.plan.folds.max(1), seed);
         let moments = FoldMoments::read(&self.factors, self.views, (&assigned, without_kappa), self.watch)?;
@@ -432,7 +433,7 @@ impl Work<'_> {
             n_components: k,
             count: self.plan.permutations,
             at_once: self.plan.at_once,
-            seed: self.settings.factoring.seed_of(),
+            seed: self.settings.features.seed,
         };
         if ask.count == 0 { Ok(None) } else { ask.run(&self.factors, self.views, self.watch).map(Some) }
     }

@@ -9,11 +9,12 @@ mod seeds;
 
 pub use fitted::FittedKernelKMeans;
 
-use super::factor::{Factor, Factoring, shrunk};
+use super::factor::{Factor, shrunk};
 use super::plan::FactorPlan;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
@@ -48,7 +49,7 @@ pub(in crate::methods) const KERNEL_K_MEANS: &str = "kkmeans";
 #[derive(Clone, Debug)]
 pub struct KernelKMeans {
     clusters: usize,
-    factoring: Factoring,
+    features: FeatureSettings,
     starts: usize,
     max_steps: usize,
     spectral: Option<usize>,
@@ -61,7 +62,7 @@ impl KernelKMeans {
     pub fn new(clusters: usize) -> Self {
         Self {
             clusters,
-            factoring: Factoring::new(),
+            features: FeatureSettings::new(),
             starts: 10,
             max_steps: 300,
             spectral: None,
@@ -72,12 +73,12 @@ impl KernelKMeans {
 
     /// Uses this kernel.
     pub fn kernel(self, spec: KernelSpec) -> Self {
-        self.with(|factoring| factoring.kernel(spec))
+        self.with(|features| features.kernel(spec))
     }
 
     /// Changes how rows become features, and where it runs.
-    pub fn with(mut self, change: impl FnOnce(Factoring) -> Factoring) -> Self {
-        self.factoring = change(self.factoring);
+    pub fn with(mut self, change: impl FnOnce(FeatureSettings) -> FeatureSettings) -> Self {
+        self.features = change(self.features);
         self
     }
 
@@ -117,14 +118,14 @@ impl KernelKMeans {
     /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
     pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
         self.check(x)?;
-        Ok(self.plan_for(x, &self.factoring.similarity_of(x)?)?.0)
+        Ok(self.plan_for(x, &self.features.similarity_of(x)?)?.0)
     }
 
     /// The plan, and the most landmarks it was made for.
     fn plan_for(&self, x: &AnySamples, similarity: &Similarity) -> Result<(FactorPlan, usize)> {
-        let engine = self.factoring.running_engine()?;
+        let engine = self.features.running_engine()?;
         shrunk(|most| {
-            let plan = self.factoring.plan_within(x, similarity, most, &*engine)?;
+            let plan = self.features.plan_within(x, similarity, most, &*engine)?;
             Ok(self.keep(FactorPlan::of(&plan))?.0)
         })
     }
@@ -139,11 +140,11 @@ impl KernelKMeans {
     /// cancellation.
     pub fn fit(&self, x: &AnySamples) -> Result<FittedKernelKMeans> {
         self.check(x)?;
-        let engine = self.factoring.running_engine()?;
-        let watch = self.factoring.watch_of();
-        let similarity = self.factoring.similarity_of(x)?;
+        let engine = self.features.running_engine()?;
+        let watch = &self.features.watch;
+        let similarity = self.features.similarity_of(x)?;
         let (_, most) = self.plan_for(x, &similarity)?;
-        let mut factor = self.factoring.within(x, similarity, most)?;
+        let mut factor = self.features.within(x, similarity, most)?;
         let (plan, keep) = self.keep(factor.plan.clone())?;
         factor.plan = plan;
         let reading = Reading::of(&factor, x.points(), &keep, watch)?;
@@ -185,7 +186,7 @@ impl KernelKMeans {
     fn keep(&self, plan: FactorPlan) -> Result<(FactorPlan, Keep)> {
         let starts = if self.initial_labels.is_some() { 0 } else { self.starts };
         let wish = Wish { clusters: self.clusters, starts, components: self.spectral };
-        wish.within(plan, self.factoring.seed_of())
+        wish.within(plan, self.features.seed)
     }
 }
 
@@ -279,7 +280,7 @@ impl Job<'_> {
     fn run(&self, rows: &Rows<'_>, sample: Option<&Matrix<f64>>) -> Result<Outcome> {
         let KernelKMeans { clusters, starts, max_steps, .. } = self.settings;
         let lloyd = Lloyd { clusters: *clusters, max_steps: *max_steps, watch: self.watch };
-        let seed = self.settings.factoring.seed_of();
+        let seed = self.settings.features.seed;
         let mut outcome = Err(Error::Cancelled);
         self.engine.run(&mut || {
             outcome = match &self.settings.initial_labels {

@@ -160,8 +160,8 @@ mod tests {
         let classes: Vec<u32> = (0..150).map(|row| row / 50).collect();
         let settings = KernelDiscriminant::new().kernel("linear".parse().unwrap());
         let labels = Labels::new(&classes, 150, &[]).unwrap().split(3, 4, &mut Vec::new());
-        let factor = settings.factoring.of(&x).unwrap();
-        let engine = settings.factoring.running_engine().unwrap();
+        let factor = settings.features.of(&x).unwrap();
+        let engine = settings.features.running_engine().unwrap();
         let watch = Watch::default();
         let job = Job { settings: &settings, factor: &factor, x: &x, labels: &labels, engine: &*engine };
         let sums = Sums::read(&factor, x.points(), (&labels, false), &watch).unwrap();

@@ -10,12 +10,13 @@ mod sums;
 
 pub use fitted::FittedKernelDiscriminant;
 
-use super::factor::{Factor, Factoring, shrunk};
+use super::factor::{Factor, shrunk};
 use super::plan::FactorPlan;
 use super::regularization::{Regularization, RegularizationCurve, SHARES};
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::linalg::scale_columns;
@@ -52,7 +53,7 @@ pub(in crate::methods) const KERNEL_DISCRIMINANT: &str = "kda";
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelDiscriminant {
-    factoring: Factoring,
+    features: FeatureSettings,
     components: Option<usize>,
     regularization: Regularization,
     folds: usize,
@@ -70,7 +71,7 @@ impl KernelDiscriminant {
     /// All directions, kernel `rbf(gamma=median)`, κ by five-fold cross-validation.
     pub fn new() -> Self {
         Self {
-            factoring: Factoring::new(),
+            features: FeatureSettings::new(),
             components: None,
             regularization: Regularization::Auto,
             folds: 5,
@@ -87,12 +88,12 @@ impl KernelDiscriminant {
 
     /// Uses this kernel.
     pub fn kernel(self, spec: KernelSpec) -> Self {
-        self.with(|factoring| factoring.kernel(spec))
+        self.with(|features| features.kernel(spec))
     }
 
     /// Changes how rows become features, and where it runs.
-    pub fn with(mut self, change: impl FnOnce(Factoring) -> Factoring) -> Self {
-        self.factoring = change(self.factoring);
+    pub fn with(mut self, change: impl FnOnce(FeatureSettings) -> FeatureSettings) -> Self {
+        self.features = change(self.features);
         self
     }
 
@@ -129,7 +130,7 @@ impl KernelDiscriminant {
         let classes = self.class_names.len().max(2);
         // No class can have more rows than this when all have as many.
         let folds = self.folds.min(x.n_rows() / classes);
-        let (mut plan, _) = self.plan_for(x, &self.factoring.similarity_of(x)?, (classes, folds))?;
+        let (mut plan, _) = self.plan_for(x, &self.features.similarity_of(x)?, (classes, folds))?;
         plan.reasons.push(self.reason(folds));
         Ok(plan)
     }
@@ -141,9 +142,9 @@ impl KernelDiscriminant {
         similarity: &Similarity,
         (classes, folds): (usize, usize),
     ) -> Result<(FactorPlan, usize)> {
-        let engine = self.factoring.running_engine()?;
+        let engine = self.features.running_engine()?;
         shrunk(|most| {
-            let plan = FactorPlan::of(&self.factoring.plan_within(x, similarity, most, &*engine)?);
+            let plan = FactorPlan::of(&self.features.plan_within(x, similarity, most, &*engine)?);
             let needed = self.bytes(&plan, classes, folds);
             plan.needing(needed)
         })
@@ -162,20 +163,20 @@ impl KernelDiscriminant {
         let mut warnings = Vec::new();
         let labels = Labels::new(classes, x.n_rows(), &self.class_names)?.split(
             self.folds,
-            self.factoring.seed_of(),
+            self.features.seed,
             &mut warnings,
         );
         let k = self.shown_components(labels.n_classes(), &mut warnings)?;
-        let similarity = self.factoring.similarity_of(x)?;
+        let similarity = self.features.similarity_of(x)?;
         let (_, most) = self.plan_for(x, &similarity, (labels.n_classes(), labels.n_folds))?;
-        let factor = self.factoring.within(x, similarity, most)?;
+        let factor = self.features.within(x, similarity, most)?;
         let needed = self.bytes(&factor.plan, labels.n_classes(), labels.n_folds);
         let mut plan = factor.plan.clone().needing(needed)?;
         plan.reasons.push(self.reason(labels.n_folds));
-        let engine = self.factoring.running_engine()?;
+        let engine = self.features.running_engine()?;
         let job = Job { settings: self, factor: &factor, x, labels: &labels, engine: &*engine };
         let without_kappa = self.regularization == Regularization::Value(0.0);
-        let sums = Sums::read(&factor, x.points(), (&labels, without_kappa), self.factoring.watch_of())?;
+        let sums = Sums::read(&factor, x.points(), (&labels, without_kappa), &self.features.watch)?;
         let (solved, trials) = job.solve(&sums, &mut warnings)?;
         let (projection, means) = job.projection(&solved);
         let rank = solved.ratios.len();
@@ -299,7 +300,7 @@ impl Job<'_> {
             (Some(trials), _) => (Some((trials.accuracy(0), None)), 0),
             (None, _) => (None, 0),
         };
-        let watch = self.settings.factoring.watch_of();
+        let watch = &self.settings.features.watch;
         watch.step("directions", 0, 1)?;
         let mut solved = Err(Error::Cancelled);
         self.engine.run(&mut || {
@@ -312,7 +313,7 @@ impl Job<'_> {
         if self.labels.n_folds < 2 {
             return Ok(None);
         }
-        let watch = self.settings.factoring.watch_of();
+        let watch = &self.settings.features.watch;
         match cross_validate(self, sums, kappas, watch) {
             Ok(trials) => Ok(Some(trials)),
             // κ = 0 may be possible with all rows and not with some of them.
@@ -336,7 +337,7 @@ impl Job<'_> {
 
     fn training_accuracy(&self, model: &FittedKernelDiscriminant) -> Result<f64> {
         let (n, step) = (self.x.n_rows(), self.factor.plan.chunk_rows.max(1));
-        let watch = self.settings.factoring.watch_of();
+        let watch = &self.settings.features.watch;
         let mut right = 0;
         for from in (0..n).step_by(step) {
             watch.step("training accuracy", from, n)?;
