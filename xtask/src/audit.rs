@@ -43,6 +43,8 @@ type Other = (&'static str, fn(&Path) -> Result<Outcome, String>);
 const OTHERS: [Other; 1] = [("fuzz", fuzz)];
 /// Seconds that each of the two drivers of the fuzz targets takes.
 const FUZZ_SECONDS: &str = "300";
+/// The two tests that fuzz: that of the crate eigenlift-fuzz and that of the command line.
+const FUZZ_TESTS: [&str; 2] = ["no_input_panics_hangs_or_is_read_wrongly", "fuzz_arguments::"];
 
 /// Runs the named steps, or all, and writes the table. The exit code is 1 if a verdict fails or a step does.
 pub(crate) fn run(root: &Path, names: &[&str]) -> ExitCode {
@@ -101,8 +103,8 @@ fn study(root: &Path, name: &str) -> Result<Outcome, String> {
 fn fuzz(root: &Path) -> Result<Outcome, String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    command.args(["test", "--quiet", "--workspace", "--test", "driver", "--test", "fuzz_arguments"]);
-    command.args(["--", "--nocapture"]).env("EIGENLIFT_FUZZ_SECONDS", FUZZ_SECONDS);
+    command.args(["test", "--quiet", "--workspace", "--test", "driver", "--test", "all"]);
+    command.args(["--", "--nocapture"]).args(FUZZ_TESTS).env("EIGENLIFT_FUZZ_SECONDS", FUZZ_SECONDS);
     figures(root, command, "fuzz")
 }
 

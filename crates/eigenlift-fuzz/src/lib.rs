@@ -2,7 +2,7 @@
 //!
 //! A target takes any bytes, gives them to one reader of the library, and checks what must hold of whatever that accepts.
 //! It panics when something does not hold; errors are answers. `fuzz/fuzz_targets` calls the targets from libFuzzer, which
-//! needs a nightly compiler; `tests/driver.rs` and the command line's `tests/fuzz_arguments.rs` drive them on stable with
+//! needs a nightly compiler; `tests/driver.rs` and the command line's `tests/all/fuzz_arguments.rs` drive them on stable with
 //! [`Mutator`], for a few seconds in the ordinary tests and as long as `EIGENLIFT_FUZZ_SECONDS` says.
 
 mod arguments;

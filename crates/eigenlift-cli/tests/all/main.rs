@@ -1,0 +1,33 @@
+//! Every test of the command line in one binary: it is linked once. `cargo test -p eigenlift-cli --test all NAME` runs one module.
+
+mod choose;
+mod choose_kpca;
+mod demo;
+mod explore;
+mod fit_and_transform;
+mod fuzz_arguments;
+mod help;
+mod hostile;
+mod hostile_kernelised;
+mod hostile_linear;
+mod hostile_machine;
+mod hostile_manifold;
+mod hostile_names;
+mod hostile_select;
+mod hostile_way_back;
+mod interrupt;
+mod kernelised;
+mod linear_rows;
+mod manifold;
+mod outputs;
+mod pca;
+mod pictures;
+mod plan_memory;
+mod report;
+mod scale;
+mod score;
+mod select;
+mod support;
+mod way_back;
+mod whiten;
+mod worked_example;

@@ -1,0 +1,158 @@
+//! Plans hold: memory and readings that were planned against those that a process of its own took, route by route.
+#![cfg(target_os = "linux")]
+
+use crate::support::Folder;
+
+const MB: f64 = 1e6;
+/// How far a plan may be off: a share of it, and what threads and the system's own allocator keep.
+const SHARE: f64 = 0.3;
+const KEPT: f64 = 8.0 * MB;
+
+/// Rows whose columns have different spreads; the last column counts 0, 1, 2, 0, …
+fn numbers(n: usize, d: usize) -> Vec<f64> {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut rows = Vec::with_capacity(n * d);
+    for i in 0..n {
+        for j in 0..d {
+            let x = uniform() + uniform() + uniform() - 1.5;
+            rows.push(if j + 1 == d { (i % 3) as f64 } else { x * 3.0 / (1 + j) as f64 });
+        }
+    }
+    rows
+}
+
+fn folder(n: usize, d: usize) -> Folder {
+    let folder = Folder::new();
+    folder.write_npy("x.npy", d, &numbers(n, d));
+    folder
+}
+
+fn number(value: &serde_json::Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("a number and not {value}"))
+}
+
+/// What the program itself takes.
+fn base(folder: &Folder) -> f64 {
+    folder.write_npy("tiny.npy", 2, &numbers(20, 2));
+    number(&folder.say("fit pca tiny.npy --json --quiet --out tiny.csv").ok().json()["peak_memory_bytes"])
+}
+
+/// Planned and taken bytes, and the plan, of `fit` with these words.
+fn measured(folder: &Folder, words: &str) -> (f64, f64, serde_json::Value) {
+    let plan = folder.say(&format!("plan {words} --json --quiet")).ok().json();
+    let account = folder.say(&format!("fit {words} --json --quiet --threads 2 --out s.npy")).ok().json();
+    if let Some(readings) = account["data"]["readings"].as_f64() {
+        assert_eq!(number(&plan["readings"]), readings, "{words}: readings of the table");
+    }
+    (number(&plan["bytes_in_all"]), number(&account["peak_memory_bytes"]) - base(folder), plan)
+}
+
+#[track_caller]
+fn check(folder: &Folder, words: &str) -> serde_json::Value {
+    let (planned, taken, plan) = measured(folder, words);
+    let told = format!("{words}: {:.1} MB were planned and {:.1} taken", planned / MB, taken / MB);
+    assert!(taken <= (1.0 + SHARE) * planned + KEPT && planned <= (1.0 + SHARE) * taken + KEPT, "{told}");
+    plan
+}
+
+#[test]
+fn kernel_pca() {
+    let folder = folder(6000, 20);
+    assert_eq!(check(&folder, "kpca x.npy -k 5")["storage"], "stored");
+    assert_eq!(check(&folder, "kpca x.npy -k 5 --memory 60MB --rank exact")["storage"], "tiled");
+}
+
+#[test]
+fn rows_in_chunks() {
+    let folder = folder(120_000, 16);
+    for words in ["kpca x.npy -k 3 --rank 150 --memory 24MB", "pca x.npy -k 3 --memory 12MB"] {
+        let plan = check(&folder, words);
+        assert!(number(&plan["chunk_rows"]) > 0.0, "{words}");
+    }
+    folder.say("fit pca x.npy -k 16 --quiet --out x.csv").ok();
+    check(&folder, "pca x.csv -k 3 --memory 12MB");
+}
+
+#[test]
+fn linear_methods_count_their_scores() {
+    let folder = folder(150_000, 24);
+    check(&folder, "pca x.npy -k 24");
+    check(&folder, "whiten x.npy --components 20");
+    check(&folder, "pca x.npy -k 3 --route tsqr");
+}
+
+#[test]
+fn manifold_methods() {
+    let folder = folder(6000, 6);
+    check(&folder, "isomap x.npy --exact");
+    check(&folder, "mds x.npy --landmarks 500");
+    check(&folder, "laplacian x.npy");
+}
+
+#[test]
+fn landmarks_become_fewer_where_memory_is_short() {
+    let folder = folder(12_000, 9);
+    for words in [
+        "mds x.npy --memory 40MB",
+        "kda x.npy --target 9 --memory 40MB",
+        "kcca x.npy --view 1-4 --view 5-8 --memory 60MB",
+        "kkmeans x.npy --clusters 3 --memory 40MB",
+        "isomap x.npy --memory 30MB",
+    ] {
+        let (planned, taken, plan) = measured(&folder, words);
+        let allowed = words.rsplit(' ').next().and_then(|n| n.trim_end_matches("MB").parse::<f64>().ok());
+        let told = format!("{words}: {planned} planned, {taken} taken\n{plan:#}");
+        assert!(taken <= MB * allowed.unwrap() + KEPT, "{told}");
+    }
+}
+
+#[test]
+fn memory_that_is_refused_is_an_error_with_a_number() {
+    let folder = folder(6000, 20);
+    let run = |kib: usize, words: &str| {
+        folder.shell(&format!("ulimit -v {kib}; eigenlift {words} --quiet --out s.csv"))
+    };
+    // The plan keeps to a limit that it sees.
+    assert_eq!(run(100_000, "fit kpca x.npy --rank exact").ok().err, "");
+    std::fs::remove_file(folder.path("s.csv")).unwrap();
+    for (kib, words) in [
+        (100_000, "fit isomap x.npy --exact"),
+        // Whatever is promised, the system refuses it.
+        (100_000, "fit isomap x.npy --exact --memory 900MB"),
+        (100_000, "fit kpca x.npy --rank exact --memory 900MB"),
+    ] {
+        let run = run(kib, words);
+        assert_eq!(run.code, 1, "ulimit -v {kib}; {words}: {}", run.err);
+        let said = run.err.lines().last().unwrap_or_default();
+        assert!(said.starts_with("error: ") && said.contains(|c: char| c.is_ascii_digit()), "{}", run.err);
+        assert!(!folder.names().iter().any(|name| name == "s.csv" || name.contains(".part")));
+    }
+}
+
+#[test]
+fn standard_input_goes_by_disk_when_memory_is_limited() {
+    let folder = folder(80_000, 16);
+    folder.say("fit pca x.npy -k 16 --quiet --out x.csv").ok();
+    let fit = |from: &str, out: &str| {
+        let line =
+            format!("cat x.csv | eigenlift fit pca {from} -k 3 --memory 12MB --quiet --json --out {out}");
+        folder.shell(&line).ok().json()
+    };
+    let (piped, read) = (fit("-", "p.csv"), fit("x.csv", "f.csv"));
+    assert_eq!(folder.read("p.csv"), folder.read("f.csv"));
+    assert!(number(&piped["peak_memory_bytes"]) < number(&read["peak_memory_bytes"]) + 2.0 * MB);
+    // Bytes that are no text are refused by the first of them, also where they never end.
+    for line in [
+        "cat /dev/zero | eigenlift fit pca -",
+        "cat /dev/zero | eigenlift fit pca - --memory 1GB",
+        "eigenlift fit pca /dev/zero",
+    ] {
+        let run = folder.shell(&format!("ulimit -v 2000000; {line} --quiet"));
+        assert_eq!(run.code, 3, "{line}: {}", run.err);
+        assert!(run.err.contains("NUL byte"), "{line}: {}", run.err);
+    }
+}
