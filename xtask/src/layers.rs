@@ -68,9 +68,14 @@ fn check_file(source: &Source, order: &[String]) -> Vec<Violation> {
 
 /// What code at `depth` modules below the root names of the crate's root: after `crate::`, or after enough `super::`.
 fn uses(code: &str, depth: usize) -> Vec<(usize, String)> {
+    uses_below(code, "crate::", depth)
+}
+
+/// The same for a module other than the root: `path` is its path from the root, such as `crate::methods::`.
+pub(crate) fn uses_below(code: &str, path: &str, depth: usize) -> Vec<(usize, String)> {
     let climb = "super::".repeat(depth);
     let mut found = Vec::new();
-    for prefix in ["crate::", climb.as_str()] {
+    for prefix in [path, climb.as_str()] {
         for at in find_word(code, prefix) {
             // Part of a longer climb, which was counted where it starts.
             if code[..at].ends_with("super::") {
@@ -85,7 +90,7 @@ fn uses(code: &str, depth: usize) -> Vec<(usize, String)> {
 }
 
 /// The name at the start of `rest`, or the first names of the paths in a group `{a, b::{c, d}}`.
-fn names(rest: &str) -> Vec<String> {
+pub(crate) fn names(rest: &str) -> Vec<String> {
     let word = |text: &str| text.trim_start().chars().take_while(|c| is_word(*c)).collect::<String>();
     let Some(group) = rest.trim_start().strip_prefix('{') else { return vec![word(rest)] };
     let mut found = vec![word(group)];
