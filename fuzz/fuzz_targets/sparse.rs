@@ -1,11 +1,3 @@
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use std::sync::LazyLock;
-
-static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a temporary folder"));
-
-fuzz_target!(|data: &[u8]| {
-    let target = eigenlift_fuzz::target("sparse").expect("the target");
-    (target.run)(FOLDER.path(), data);
-});
+eigenlift_fuzz_targets::fuzz!("sparse");

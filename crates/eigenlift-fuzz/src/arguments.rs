@@ -1,5 +1,6 @@
 //! The arguments of the command line: one process for each input.
 
+use crate::Mutator;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -61,6 +62,31 @@ pub const ARGUMENT_WORDS: [&str; 48] = [
     "",
     "é\u{1b}[31m",
 ];
+
+/// A subcommand with its long flags: words such as `fit`, `kpca`, and flags such as `--kernel`.
+pub type Subcommand = (Vec<String>, Vec<String>);
+
+/// Words of a run of this subcommand: perhaps rows to work on, flags and values.
+pub fn draw_arguments(mutator: &mut Mutator, (command, flags): &Subcommand) -> Vec<String> {
+    let mut words = command.clone();
+    let value = |mutator: &mut Mutator| mutator.one_of(&ARGUMENT_WORDS).map_or("", |word| word).to_string();
+    match mutator.below(6) {
+        0 => {}
+        1 => words.push(value(mutator)),
+        _ => words.push(if mutator.below(3) == 0 { "moons.csv" } else { "iris.csv" }.into()),
+    }
+    // Otherwise most runs of rows with a column of words end before anything else is looked at.
+    if words.last().is_some_and(|word| word == "iris.csv") && flags.iter().any(|flag| flag == "--target") {
+        words.extend(["--target".to_string(), "species".to_string()]);
+    }
+    for _ in 0..mutator.below(3) {
+        words.extend(mutator.one_of(flags).cloned());
+        if mutator.below(4) > 0 {
+            words.push(value(mutator));
+        }
+    }
+    words
+}
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,9 +165,8 @@ pub fn arguments(binary: &Path, folder: &Path, data: &[u8]) -> Outcome {
     }
 }
 
-/// Every subcommand with its long flags, from the help that it prints: words such as `fit`, `kpca`, and flags such as
-/// `--kernel`.
-pub fn flags_of(binary: &Path, words: &[String]) -> Vec<(Vec<String>, Vec<String>)> {
+/// Every subcommand below these words, from the help that is printed.
+pub fn flags_of(binary: &Path, words: &[String]) -> Vec<Subcommand> {
     let output = Command::new(binary).args(words).arg("--help").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let commands: Vec<&str> = text

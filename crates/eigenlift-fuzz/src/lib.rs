@@ -12,7 +12,9 @@ mod mutate;
 mod tables;
 mod texts;
 
-pub use arguments::{ARGUMENT_WORDS, Outcome, arguments, flags_of, prepare_folder};
+pub use arguments::{
+    ARGUMENT_WORDS, Outcome, Subcommand, arguments, draw_arguments, flags_of, prepare_folder,
+};
 pub use mutate::Mutator;
 
 use std::path::Path;

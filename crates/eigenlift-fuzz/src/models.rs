@@ -1,10 +1,11 @@
 //! Model files.
 
 use crate::tables::file;
+use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{
-    AnyModel, ClassicalMds, Isomap, KernelKMeans, KernelPca, LaplacianEigenmaps, Pca, Whitening,
-    WhiteningMethod,
+    AnyModel, ClassicalMds, DiffusionMap, Isomap, KernelCca, KernelDiscriminant, KernelKMeans, KernelPca,
+    LaplacianEigenmaps, LocallyLinear, Pca, Whitening, WhiteningMethod,
 };
 use eigenlift::progress::Watch;
 use serde_json::{Value, json};
@@ -121,7 +122,11 @@ pub(crate) fn seeds(_: &Path) -> Vec<Vec<u8>> {
         Isomap::new(2).neighbors(4).fit(x()),
         ClassicalMds::new(2).fit(x()),
         LaplacianEigenmaps::new(2).neighbors(4).fit(x()),
+        LocallyLinear::new(1).neighbors(4).fit(x()),
+        DiffusionMap::new(2).fit(x()),
     ];
+    let classes: Vec<u32> = (0..12).map(|i| i % 3).collect();
+    let views = [x().into(), Matrix::from_fn(12, 3, |i, j| ((i + 1) as f64 * (j as f64 + 0.7)).cos()).into()];
     let others = [
         rbf().and_then(|kernel| KernelPca::new(2).kernel(kernel).fit(x()).ok()).map(AnyModel::KernelPca),
         Pca::new(2).fit(x()).ok().map(AnyModel::Pca),
@@ -129,6 +134,16 @@ pub(crate) fn seeds(_: &Path) -> Vec<Vec<u8>> {
         rbf()
             .and_then(|kernel| KernelKMeans::new(2).kernel(kernel).fit(&x().into()).ok())
             .map(|model| AnyModel::KernelKMeans(Box::new(model))),
+        rbf()
+            .and_then(|kernel| {
+                KernelPca::new(2).kernel(kernel).low_rank(LowRank::uniform(Rank::Exactly(5))).fit(x()).ok()
+            })
+            .map(AnyModel::KernelPca),
+        KernelCca::new(1).fit(&views).ok().map(|model| AnyModel::KernelCca(Box::new(model))),
+        KernelDiscriminant::new()
+            .fit(&x().into(), &classes)
+            .ok()
+            .map(|model| AnyModel::KernelDiscriminant(Box::new(model))),
     ];
     let manifolds = manifolds.into_iter().flatten().map(|model| AnyModel::Manifold(Box::new(model)));
     others.into_iter().flatten().chain(manifolds).filter_map(|model| model.fitted().bytes().ok()).collect()
@@ -142,7 +157,7 @@ mod tests {
     fn a_changed_array_is_refused_for_its_checksum_and_read_when_that_is_repaired() {
         let folder = tempfile::tempdir().unwrap();
         let seeds = seeds(folder.path());
-        assert_eq!(seeds.len(), 7);
+        assert_eq!(seeds.len(), 12);
         let mut read = 0;
         for bytes in &seeds {
             assert!(load(folder.path(), bytes) && load(folder.path(), &repaired(bytes).unwrap()));

@@ -3,7 +3,7 @@
 //! A few seconds with a fixed seed; `EIGENLIFT_FUZZ_SECONDS=600 cargo test -p eigenlift-cli --test all fuzz_arguments -- --nocapture`
 //! takes that long, with another seed each time, which it prints.
 
-use eigenlift_fuzz::{ARGUMENT_WORDS, Mutator, Outcome, arguments, flags_of, prepare_folder};
+use eigenlift_fuzz::{Mutator, Outcome, arguments, draw_arguments, flags_of, prepare_folder};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -14,29 +14,6 @@ const SECONDS: u64 = 8;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
-}
-
-/// Words of a run: a subcommand, perhaps rows to work on, flags and values.
-fn words(mutator: &mut Mutator, commands: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
-    let Some((command, flags)) = mutator.one_of(commands) else { return Vec::new() };
-    let mut words = command.clone();
-    let value = |mutator: &mut Mutator| mutator.one_of(&ARGUMENT_WORDS).map_or("", |word| word).to_string();
-    match mutator.below(6) {
-        0 => {}
-        1 => words.push(value(mutator)),
-        _ => words.push(if mutator.below(3) == 0 { "moons.csv" } else { "iris.csv" }.into()),
-    }
-    // Otherwise most runs of rows with a column of words end before anything else is looked at.
-    if words.last().is_some_and(|word| word == "iris.csv") && flags.iter().any(|flag| flag == "--target") {
-        words.extend(["--target".to_string(), "species".to_string()]);
-    }
-    for _ in 0..mutator.below(3) {
-        words.extend(mutator.one_of(flags).cloned());
-        if mutator.below(4) > 0 {
-            words.push(value(mutator));
-        }
-    }
-    words
 }
 
 #[test]
@@ -56,15 +33,18 @@ fn every_run_ends_with_an_answer() {
         std::fs::read_dir(kept).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
     past.sort();
     let mut mutator = Mutator::new(seed);
-    let (start, mut counts, mut tried) = (Instant::now(), BTreeMap::new(), std::collections::BTreeSet::new());
+    let (start, mut counts) = (Instant::now(), BTreeMap::new());
     println!("seed {seed}, {} subcommands", commands.len());
+    let n_past = past.len();
     let past = past.iter().filter_map(|path| std::fs::read(path).ok()).map(Some);
-    for kept in past.chain((0..runs).map(|_| None)) {
-        if kept.is_none() && start.elapsed() > time {
+    // Each subcommand in turn, and all of them at least once whatever the time.
+    let mut subcommands = commands.iter().cycle();
+    for (at, kept) in past.chain((0..runs).map(|_| None)).enumerate() {
+        if at >= n_past + commands.len() && start.elapsed() > time {
             break;
         }
-        let input = kept.unwrap_or_else(|| words(&mut mutator, &commands).join("\n").into_bytes());
-        tried.extend(String::from_utf8_lossy(&input).lines().next().map(str::to_string));
+        let draw = || subcommands.next().map(|one| draw_arguments(&mut mutator, one).join("\n").into_bytes());
+        let Some(input) = kept.or_else(draw) else { break };
         match arguments(binary, folder.path(), &input) {
             Outcome::Answered(code) => *counts.entry(code).or_insert(0usize) += 1,
             Outcome::Skipped => {}
@@ -72,7 +52,6 @@ fn every_run_ends_with_an_answer() {
         }
     }
     let runs: usize = counts.values().sum();
-    println!("first words: {tried:?}");
     // A line of the table of `cargo xtask audit`.
     println!(
         "fuzz | arguments of {} subcommands | runs that end with an answer | all | {runs} of {runs}, by exit status {counts:?} | 0 | holds",
