@@ -87,7 +87,8 @@ impl Session {
         })
         .map_err(|error| {
             Failure::Machine(format!(
-                "cannot listen for Ctrl-C ({error}); the system must allow one more thread. Raise the limit of processes (ulimit -u)."
+                "cannot listen for Ctrl-C ({error}); the system must allow one more thread and two more open files. Raise the limit \
+                 of processes (ulimit -u) or of open files (ulimit -n)."
             ))
         })?;
         Ok(session)

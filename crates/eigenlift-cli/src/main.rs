@@ -28,6 +28,7 @@ mod saved;
 mod score;
 mod select;
 mod shell;
+mod standard;
 mod transform;
 mod values;
 mod views;

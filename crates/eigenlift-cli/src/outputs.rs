@@ -6,6 +6,7 @@ pub(crate) use files::{OutputFiles, PassingTable};
 
 use crate::exit::Failure;
 use crate::input::Carried;
+use crate::standard;
 use crate::values::PlotRequest;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::{
@@ -104,6 +105,7 @@ pub(crate) fn check(inputs: &[&Path], wanted: &[Wanted<'_>]) -> Result<(), Failu
             return Err(Failure::usage(found, output.kind.required(), "Change the name"));
         }
         if is_standard(output.path) {
+            standard::check()?;
             continue;
         }
         let folder =
@@ -147,7 +149,7 @@ fn check_place(output: &Wanted<'_>) -> Result<(), Failure> {
     Ok(check_writable(output.path)?)
 }
 
-/// `--json` and a table cannot both go to standard output.
+/// `--json` and a table cannot both go to standard output, and neither can where that is closed.
 pub(crate) fn check_standard_output(json: bool, out: Option<&Path>) -> Result<(), Failure> {
     if json && out.is_some_and(is_standard) {
         return Err(Failure::usage(
@@ -156,7 +158,7 @@ pub(crate) fn check_standard_output(json: bool, out: Option<&Path>) -> Result<()
             "Give --out a file name, or leave one of them out",
         ));
     }
-    Ok(())
+    if json || out.is_none_or(is_standard) { standard::check() } else { Ok(()) }
 }
 
 /// A table beside the scores cannot go to standard output when scores or the account go there.
@@ -299,6 +301,7 @@ impl ScoreWriter {
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: io::Error| Failure::writing(path, &error);
     if is_standard(path) {
+        standard::check()?;
         let mut sink = io::stdout().lock();
         return sink.write_all(bytes).and_then(|()| sink.flush()).map_err(fail);
     }

@@ -160,6 +160,7 @@ impl TableError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "Choose a place where you may write"
             }
+            _ if out_of_files(&source) => "Raise the limit of open files (ulimit -n), or close some",
             _ => "Check the disk, or write somewhere else",
         };
         let found = format!("cannot be written ({source})");

@@ -54,9 +54,41 @@ fn too_few_open_files_are_not_the_fault_of_a_file() {
         assert!(runs.iter().any(|run| run.code == 0), "{data}");
         for run in runs {
             assert!(run.code == 0 || run.code == 1 || run.code == 127, "{data}: {} {}", run.code, run.err);
-            assert!(!run.err.contains("Write the file again"), "{data}: {}", run.err);
+            for advice in ["Write the file again", "Check the disk"] {
+                assert!(!run.err.contains(advice), "{data}: {}", run.err);
+            }
+            let says_why = !run.err.contains("Too many open files") || run.err.contains("ulimit -n");
+            assert!(says_why, "{data}: {}", run.err);
         }
     }
+}
+
+#[test]
+fn a_closed_standard_output_is_an_error_before_the_work() {
+    let folder = Folder::prepared();
+    for command in [
+        "data iris",
+        "fit pca iris.csv",
+        "fit pca iris.csv --json --out new.csv",
+        "transform pca.safetensors iris.csv",
+        "kernel matrix iris.csv",
+        "inspect pca.safetensors",
+        "plan pca iris.csv",
+    ] {
+        let run = folder.shell(&format!("eigenlift {command} >&-"));
+        assert_eq!(run.code, 1, "{command}: {}", run.err);
+        assert!(run.err.starts_with("error: standard output is closed; "), "{command}: {}", run.err);
+    }
+    assert!(!folder.path("new.csv").exists());
+    // Where nothing goes there, and where it goes to a place that takes everything, nothing is wrong.
+    for (command, code) in
+        [("data iris --out new.csv >&-", 0), ("data iris >/dev/null", 0), ("data iris >/dev/full", 1)]
+    {
+        let run = folder.shell(&format!("eigenlift {command}"));
+        assert_eq!(run.code, code, "{command}: {}", run.err);
+        assert!(!run.err.contains("closed"), "{command}: {}", run.err);
+    }
+    assert!(folder.path("new.csv").exists());
 }
 
 #[test]
