@@ -220,7 +220,11 @@ impl Model {
     #[getter]
     fn total(&self) -> PyResult<f64> {
         match &*self.model {
-            AnyModel::KernelPca(model) => Ok(model.total()),
+            AnyModel::KernelPca(model) => {
+                // Ratios are taken of it.
+                let unknown = model.explained_variance_ratio().iter().any(|ratio| ratio.is_nan());
+                Ok(if unknown { f64::NAN } else { model.total() })
+            }
             _ => self.pca().map(|pca| pca.total_variance() * pca.weight()),
         }
     }

@@ -64,7 +64,7 @@ def centered(K):
 
 def test_matrices_that_are_no_kernel_matrices():
     K = np.diag(-1 - np.linspace(0, 1, 600))
-    with pytest.raises(EigenliftError, match="no eigenvalue of the centred kernel matrix is positive"):
+    with pytest.raises(EigenliftError, match="no eigenvalue of the centered kernel matrix is positive"):
         KernelPCA(2, kernel="precomputed").fit(K)
     X = np.random.default_rng(3).normal(size=(30, 3))
     K = X @ X.T

@@ -58,6 +58,9 @@ pub(crate) struct DualProblem<'a> {
 
 /// Relative residuals beyond this say that rounding has taken most of a component.
 pub(crate) const ROUGH: f64 = 1e-2;
+/// How the warning ends that the total variance of the repaired kernel is not known.
+pub(super) const RATIO_UNKNOWN: &str =
+    "the explained variance ratio needs all eigenvalues and is not known: the dense solver gives it";
 /// Passes of the look for negative eigenvalues.
 pub(super) const LOOK_PASSES: usize = 8;
 /// How many times the size of rounding a residual may be when its eigenvalue is zero up to rounding.
@@ -353,7 +356,7 @@ fn keep_existing(
     }
     if rank == 0 {
         return Err(Error::no_variance(
-            format!("a centred Gram matrix whose largest eigenvalue is {first:.1e}"),
+            format!("a centered Gram matrix whose largest eigenvalue is {first:.1e}"),
             format!("at least one must exceed rounding ({threshold:.1e})"),
             no_variance_action(hidden),
         ));
@@ -397,9 +400,7 @@ fn negative_policy(
     });
     let shares = match total {
         Some(_) => "shares of variance refer to the repaired kernel",
-        None => {
-            "shares of variance refer to tr(K_c), which negative eigenvalues make smaller: do not read them as shares"
-        }
+        None => RATIO_UNKNOWN,
     };
     match plan.repair {
         Indefinite::Clip => warnings.push(format!(

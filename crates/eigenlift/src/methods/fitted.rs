@@ -1,6 +1,6 @@
 //! A fitted kernel PCA.
 
-use super::dual::DualSolution;
+use super::dual::{DualSolution, RATIO_UNKNOWN};
 use super::kernel_choice::KernelChoice;
 use super::novelty::{FitRows, Reference};
 use crate::data::{AnyPoints, AnySamples};
@@ -114,10 +114,12 @@ impl FittedKernelPca {
         self.centered_trace
     }
 
-    /// Share of the total variance in feature space that each component holds. NaN where the total is not positive: all kernel
-    /// values are the same, or the kernel is indefinite and its negative eigenvalues outweigh the others.
+    /// Share of the total variance in feature space that each component holds. NaN where the total is not positive, as all
+    /// kernel values are the same, and where it is not known: negative eigenvalues of an indefinite kernel make the trace
+    /// smaller than the sum of the others, which only the direct solver has seen.
     pub fn explained_variance_ratio(&self) -> Vec<f64> {
-        let total = if self.centered_trace > 0.0 { self.centered_trace } else { f64::NAN };
+        let known = !self.warnings.iter().any(|warning| warning.ends_with(RATIO_UNKNOWN));
+        let total = if known && self.centered_trace > 0.0 { self.centered_trace } else { f64::NAN };
         self.eigenvalues.iter().map(|v| v.abs() / total).collect()
     }
 

@@ -99,7 +99,7 @@ fn a_matrix_without_positive_eigenvalues_is_named_as_such() {
         let error = settings.clone().memory_limit(limit).fit(negative.clone()).unwrap_err();
         assert!(matches!(error, Error::Kernel { .. }), "{error}");
         assert!(
-            error.to_string().contains("no eigenvalue of the centred kernel matrix is positive"),
+            error.to_string().contains("no eigenvalue of the centered kernel matrix is positive"),
             "{error}"
         );
     }
@@ -325,5 +325,28 @@ fn components_near_rounding_beside_ones_that_converged_are_an_answer() {
         let settings = KernelPca::new(k).kernel(spec("rbf(gamma=1e-4)"));
         let model = settings.fit(AnySamples::from(Samples::from(rows.clone()))).unwrap();
         assert!((model.eigenvalues()[4] - 3.9992e-11).abs() < 1e-13, "{:?}", model.eigenvalues());
+    }
+}
+
+/// Negative eigenvalues make the trace of an indefinite kernel smaller than its variance: ratios of it are no ratios.
+#[test]
+fn ratios_of_an_indefinite_kernel_are_right_or_not_given() {
+    let rows = eigenlift::data::digits().unwrap().samples.points().to_dense::<f64>();
+    let x = Matrix::from_fn(400, rows.n_cols(), |i, j| rows[(i, j)]);
+    for k in [1, 3] {
+        let settings = KernelPca::new(k).kernel(spec("sigmoid(gamma=0.001, coef0=-1)"));
+        let direct = settings.clone().solver(Solver::Dense).fit(x.clone()).unwrap();
+        let ratios = direct.explained_variance_ratio();
+        let all = KernelPca::new(x.n_rows() - 1).kernel(spec("sigmoid(gamma=0.001, coef0=-1)"));
+        let all = all.solver(Solver::Dense).fit(x.clone()).unwrap();
+        let positive: f64 = all.eigenvalues().iter().sum();
+        let wanted: Vec<f64> = direct.eigenvalues().iter().map(|value| value / positive).collect();
+        close(&ratios, &wanted, 1e-9, 1.0);
+        let found = settings.solver(Solver::Davidson).fit(x.clone()).unwrap();
+        assert!(found.explained_variance_ratio().iter().all(|ratio| ratio.is_nan()), "{k}");
+        assert!(found.certificate().bounds.explained.is_none());
+        let told = found.warnings().iter().any(|warning| warning.contains("the dense solver gives it"));
+        assert!(told, "{:?}", found.warnings());
+        close(found.eigenvalues(), direct.eigenvalues(), 1e-6, direct.eigenvalues()[0]);
     }
 }

@@ -196,7 +196,7 @@ fn an_indefinite_kernel_is_noticed_whatever_the_solver() {
         .fit(problems::noise(50, 2, 1))
         .unwrap_err()
         .to_string();
-    assert!(text.contains("no eigenvalue of the centred kernel matrix is positive"), "{text}");
+    assert!(text.contains("no eigenvalue of the centered kernel matrix is positive"), "{text}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ pub(crate) fn no_variance_action(hidden: Option<Hidden>) -> &'static str {
 pub(super) fn none_positive(plan: &Plan, largest: f64) -> Error {
     Error::kernel(
         format!(
-            "{}: no eigenvalue of the centred kernel matrix is positive, the largest is {largest:.6e}",
+            "{}: no eigenvalue of the centered kernel matrix is positive, the largest is {largest:.6e}",
             plan.kernel
         ),
         "a kernel must have a positive one",
