@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -27,6 +27,62 @@ const ANSWER_HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
+
+/// What is at addresses of other starts, for programs.
+const OTHER_START: &str =
+    "nothing is at this address; open the address that eigenlift explore printed when it was last started.";
+
+/// The same for a person whose browser was sent to such an address.
+const OTHER_START_PAGE: &str = "<!doctype html>
+<html lang=\"en\">
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
+<meta name=\"color-scheme\" content=\"light dark\">
+<title>eigenlift explorer: another address</title>
+</head>
+<body>
+<h1>The explorer has another address</h1>
+<p>The address of the explorer changes every time it is started, and this one is not the address of the explorer that runs now.</p>
+<p>Open the address that <code>eigenlift explore</code> printed in the terminal. If it is out of sight, end the explorer with
+Ctrl-C and start it again.</p>
+</body>
+</html>
+";
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    /// It comes from elsewhere.
+    Foreign(&'static str),
+    /// Its token is not that of this server; it may be that of an earlier one.
+    OtherStart,
+}
+
+impl Refused {
+    fn answer(self, for_a_person: bool) -> Response {
+        match self {
+            Self::Foreign(words) => {
+                (StatusCode::FORBIDDEN, axum::Json(serde_json::json!({"error": words}))).into_response()
+            }
+            Self::OtherStart if for_a_person => {
+                (StatusCode::NOT_FOUND, Html(OTHER_START_PAGE)).into_response()
+            }
+            Self::OtherStart => {
+                let told = serde_json::json!({"error": OTHER_START, "other_start": true});
+                (StatusCode::NOT_FOUND, axum::Json(told)).into_response()
+            }
+        }
+    }
+}
+
+/// Whether a browser asks for a page to show, and not a script for an answer.
+fn is_for_a_person(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::ACCEPT)
+        .and_then(|kinds| kinds.to_str().ok())
+        .is_some_and(|kinds| kinds.starts_with("text/html"))
+}
 
 /// What a request must show.
 #[derive(Debug)]
@@ -68,17 +124,17 @@ impl Guard {
     }
 
     /// Why a request is refused, if it is.
-    fn refusal(&self, headers: &HeaderMap, uri: &Uri) -> Option<(StatusCode, &'static str)> {
+    fn refusal(&self, headers: &HeaderMap, uri: &Uri) -> Option<Refused> {
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or_default();
         // A second name, in another header or in the address itself, may be what somebody between goes by.
         let is_one = headers.get_all(header::HOST).iter().count() == 1 && uri.authority().is_none();
         if !is_one || !self.is_own_host(host) {
-            return Some((StatusCode::FORBIDDEN, "the header Host is not that of this server."));
+            return Some(Refused::Foreign("the header Host is not that of this server."));
         }
         let origin = text(header::ORIGIN);
         if origin.is_some_and(|origin| origin != format!("http://{host}")) {
-            return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
+            return Some(Refused::Foreign("the request comes from another site."));
         }
         // A link to the page may stand anywhere; whoever has it has the token.
         let is_link = text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
@@ -86,14 +142,11 @@ impl Guard {
             && uri.path().trim_matches('/').len() <= 2 * TOKEN_BYTES;
         let site = text(HeaderName::from_static("sec-fetch-site"));
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) && !is_link {
-            return Some((StatusCode::FORBIDDEN, "the request comes from another site."));
+            return Some(Refused::Foreign("the request comes from another site."));
         }
         let given = uri.path().trim_start_matches('/').split('/').next().unwrap_or_default();
         if !same(given, &self.token) {
-            return Some((
-                StatusCode::NOT_FOUND,
-                "nothing is here; use the address that eigenlift explore printed.",
-            ));
+            return Some(Refused::OtherStart);
         }
         None
     }
@@ -115,7 +168,7 @@ pub(crate) fn wrong_method() -> Response {
 pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_known = matches!(*request.method(), Method::GET | Method::HEAD | Method::POST);
     let mut response = match guard.refusal(request.headers(), request.uri()) {
-        Some((status, words)) => (status, axum::Json(serde_json::json!({"error": words}))).into_response(),
+        Some(refused) => refused.answer(is_for_a_person(request.headers())),
         None if !is_known => wrong_method(),
         None => next.run(request).await,
     };
@@ -135,7 +188,8 @@ mod tests {
         for (name, value) in headers {
             all.append(name.clone(), HeaderValue::from_str(value).unwrap());
         }
-        guard.refusal(&all, &path.parse().unwrap()).map(|(status, _)| status.as_u16())
+        let refused = guard.refusal(&all, &path.parse().unwrap())?;
+        Some(refused.answer(false).status().as_u16())
     }
 
     #[test]

@@ -5,6 +5,8 @@ const ExplorerApi = (() => {
   const { make } = ExplorerDom;
   const LOST = "The explorer does not answer. It has probably been ended in the terminal. Start it again with "
     + "eigenlift explore and open the address it prints; the address changes with every start.";
+  const MOVED = "The explorer was started again and has a new address. Open the address that eigenlift explore printed in the "
+    + "terminal. The results on this page are no longer available for download.";
 
   /** What the server says is wrong; the message is for people. */
   class Refused extends Error {}
@@ -17,8 +19,8 @@ const ExplorerApi = (() => {
 
   /** The server is gone. */
   class Lost extends Error {
-    constructor() {
-      super(LOST);
+    constructor(words = LOST) {
+      super(words);
     }
   }
 
@@ -26,12 +28,21 @@ const ExplorerApi = (() => {
   const workspace = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   addEventListener("pagehide", () => navigator.sendBeacon(`api/leave/${workspace}`));
 
-  function showLost() {
+  function showLost(words = LOST) {
     const place = document.getElementById("connection");
-    if (!place.hidden) return;
-    const again = make("button", { type: "button", text: "Try again", onclick: () => location.reload() });
-    place.replaceChildren(make("p", { text: LOST }), again);
+    if (!place.hidden && place.firstElementChild?.textContent === words) return;
+    const again = make("button", { type: "button", text: "Try again", onclick: tryAgain });
+    place.replaceChildren(make("p", { text: words }), ...(words === LOST ? [again] : []));
     place.hidden = false;
+  }
+
+  /** Loads the page again where its server answers; another one's would know neither the page nor its address. */
+  async function tryAgain() {
+    try {
+      if ((await call("api/catalogue")).version) location.reload();
+    } catch {
+      // The notice says what is wrong.
+    }
   }
 
   async function answers() {
@@ -65,6 +76,10 @@ const ExplorerApi = (() => {
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new Refused(`The explorer answered ${answer.status} without an explanation. Look at its terminal.`);
+    }
+    if (body.other_start) {
+      showLost(MOVED);
+      throw new Lost(MOVED);
     }
     document.getElementById("connection").hidden = true;
     const wrong = body.error || `The explorer answered ${answer.status}.`;

@@ -2,7 +2,7 @@
 
 /** One pane: settings, fits and everything that follows from them. */
 const ExplorerPane = (() => {
-  const { instance, notice, count, seconds, later } = ExplorerDom;
+  const { instance, make, notice, count, seconds, later } = ExplorerDom;
   // Why: a quick fit must not flash words about what it replaces.
   const QUIET_MS = 300;
 
@@ -40,6 +40,7 @@ const ExplorerPane = (() => {
     const fitter = ExplorerFitter.create(pane, { onResult, onFailed, onCancelled, onLost, onStatus, onProgress });
     at("cancel").addEventListener("click", () => fitter.cancel());
     at("again").addEventListener("click", () => (at("method").focus(), refit()));
+    const back = make("button", { type: "button", id: `back-${pane}`, "data-testid": `back-${pane}`, text: "Restore the previous settings", onclick: restore });
 
     function refit() {
       if (!data) return;
@@ -61,27 +62,52 @@ const ExplorerPane = (() => {
       fitter.ask(order);
     }
 
+    /** Whether what is shown was fitted with the settings at hand. */
+    function isOfSettings() {
+      return ExplorerSettings.args(controls.settings(), data).join("\n") === shown.order.args.join("\n");
+    }
+
     /** What the results belong to, in words; empty when that is the table and settings at hand. */
     function staleness() {
       if (!shownOf) return "";
       if (reads) return `These results are for ${shownOf}; the new table is still being read.`;
       if (waits && !shown) return `These results are for ${shownOf}; ${data.name} is still being fitted.`;
+      if (waits && isOfSettings()) return "These results are being computed again.";
       if (waits) return "These results are for the previous settings; the new fit is still running.";
-      return stopped ? "These results are for the previous settings; the command below has them." : "";
+      return stopped && !isOfSettings() ? "These results are for the previous settings. Restore them to download the results." : "";
+    }
+
+    /** Takes the settings of what is shown over again, without a fit. */
+    function restore() {
+      controls.load(shown.order.settings);
+      stopped = false;
+      notice(at("fit-error"), []);
+      at("again").hidden = true;
+      results.showWarnings();
+      onStatus(statusOf(shown.result));
+      showState();
+      hooks.onSettings();
+      at("method").focus();
     }
 
     function showStale() {
       const words = staleness();
       root.classList.toggle("stale", words !== "");
       notice(at("stale"), words ? [words] : []);
+      if (words && stopped && !reads) at("stale").append(back);
     }
     const showStaleSoon = later(showStale, QUIET_MS);
 
     /** Nothing can be taken away that is not what the page names; words about that come with fits that are not quick. */
     function showState() {
-      results.setReady(shown !== null && !reads && !waits);
+      results.setReady(shown !== null && !reads && !waits && (!stopped || isOfSettings()));
       if (reads || waits) showStaleSoon();
       else showStale();
+    }
+
+    /** Rows, size and time of a fit. */
+    function statusOf(result) {
+      return [count(result.rows, "row"), result.size, seconds(result.seconds)].join(" · ");
     }
 
     function onStatus(text) {
@@ -145,8 +171,7 @@ const ExplorerPane = (() => {
       inspector.renew();
       hooks.onShown();
       root.dataset.job = job;
-      const parts = [count(result.rows, "row"), result.size, seconds(result.seconds)];
-      onStatus(parts.join(" · "));
+      onStatus(statusOf(result));
       [waits, stopped] = [fitter.waits(), false];
       showState();
       if (onShown) onShown();

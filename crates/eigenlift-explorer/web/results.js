@@ -119,6 +119,10 @@ const ExplorerResults = (() => {
       const block = (label, text) => make("pre", { class: "words-block", tabindex: "0", "aria-label": label, text });
       at("plan").replaceChildren(block("The plan", result.plan));
       at("account").replaceChildren(...account(result.words, block));
+      showWarnings();
+    }
+
+    function showWarnings() {
       notice(at("warnings"), result.warnings);
     }
 
@@ -199,6 +203,7 @@ const ExplorerResults = (() => {
         ready = given;
         showTake();
       },
+      showWarnings,
       clearWarnings: () => notice(at("warnings"), []),
       /** Lines and pixels in a line of rows that are images, for the report; null if they are not. */
       setImage(given) {

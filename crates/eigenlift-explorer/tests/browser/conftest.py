@@ -61,8 +61,8 @@ def start(program):
     """Starts explorers; all are ended with the session."""
     servers = []
 
-    def begin(folder, *arguments):
-        servers.append(Server(program, folder, *arguments))
+    def begin(folder, *arguments, port=0):
+        servers.append(Server(program, folder, *arguments, port=port))
         return servers[-1]
 
     yield begin
@@ -118,6 +118,10 @@ class Watch:
     def excuse(self, status, path):
         """Chromium itself reports every answer that is an error; one that a test asks for is not a complaint."""
         self.excused.append((f"the server responded with a status of {status}", path))
+
+    def excuse_silence(self, path):
+        """Likewise of a server that was ended."""
+        self.excused.append(("net::ERR_", path))
 
     def check(self):
         assert not self.complaints, self.complaints

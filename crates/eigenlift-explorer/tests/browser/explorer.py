@@ -93,9 +93,9 @@ class Explorer:
         """Takes a table from the list."""
         self.change(lambda: self.page.select_option("#data-select", source(table)))
 
-    def change(self, act, pane="a"):
-        """Does something that must lead to a new result."""
-        before = self.job(pane)
+    def change(self, act, pane="a", before=None):
+        """Does something that must lead to a result other than the one before, which is the one shown unless it is given."""
+        before = self.job(pane) if before is None else before
         act()
         self.wait_for_result(before, pane)
 
@@ -111,6 +111,31 @@ class Explorer:
 
     def select(self, name, value, pane="a"):
         self.change(lambda: self.at(name, pane).select_option(value), pane)
+
+    def write_more(self, text, pane="a"):
+        """Writes flags under the other options."""
+        at = self.at("more", pane)
+        if not at.is_visible():
+            self.page.locator(f"#pane-{pane} details.more summary").click()
+        at.fill(text)
+        at.press("Enter")
+
+    def begin_an_endless_fit(self, pane="a"):
+        """A fit that ends when it is cancelled or replaced and never before: k-means from a thousand million starts.
+
+        Gives the address of the scores that are shown meanwhile.
+        """
+        self.select("method", "kkmeans", pane)
+        shown = self.job(pane)
+        self.write_more("--starts 1000000000", pane)
+        self.at("cancel", pane).wait_for(state="visible")
+        return shown
+
+    def cancel(self, pane="a"):
+        self.at("cancel", pane).click()
+        self.page.wait_for_function(
+            "pane => /cancelled/i.test(document.getElementById(`status-${pane}`).textContent)", arg=pane
+        )
 
     def mode(self, name, pane="a"):
         self.page.locator(f'input[name="mode-{pane}"][value="{name}"]').check(force=True)

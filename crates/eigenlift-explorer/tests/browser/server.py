@@ -38,8 +38,8 @@ class Answer:
 class Server:
     """One `eigenlift explore`, and its address."""
 
-    def __init__(self, program, folder, *arguments):
-        command = [program, "explore", *map(str, arguments), "--port", "0", "--no-open"]
+    def __init__(self, program, folder, *arguments, port=0):
+        command = [program, "explore", *map(str, arguments), "--port", str(port), "--no-open"]
         self.folder = Path(folder)
         self.errors = []
         self.process = subprocess.Popen(

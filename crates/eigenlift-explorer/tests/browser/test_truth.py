@@ -2,7 +2,7 @@
 
 import re
 
-from explorer import colored, numbers_in, numbers_of
+from explorer import colored, differing, numbers_in, numbers_of
 
 # More pages than the server keeps results of.
 MORE_THAN_KEPT = 12
@@ -39,18 +39,12 @@ def recorded(explorer):
     return explorer
 
 
-def begin_a_long_fit_of_another_table(explorer):
-    """The table that is chosen takes seconds, and what is shown is another one's."""
-    explorer.select("method", "isomap")
-    explorer.set_number("neighbors", 50)
-    explorer.page.select_option("#data-select", "file:roll.csv")
+def begin_an_endless_fit_of_another_table(explorer):
+    """What is shown is the table before; the one that was chosen is fitted until that is cancelled."""
+    explorer.begin_an_endless_fit()
+    explorer.page.select_option("#data-select", "file:moons.csv")
+    explorer.at("stale").filter(has_text="moons.csv").wait_for(state="visible")
     explorer.at("cancel").wait_for(state="visible")
-    explorer.at("stale").wait_for(state="visible")
-
-
-def cancel(explorer):
-    explorer.at("cancel").click()
-    explorer.page.wait_for_function("() => /cancelled/i.test(document.getElementById('status-a').textContent)")
 
 
 def nothing_can_be_taken(explorer, pane="a"):
@@ -64,6 +58,45 @@ def forget(server):
     data = server.data(builtin="worked-example")
     for i in range(MORE_THAN_KEPT):
         assert server.fit(data, "pca", workspace=f"other page {i}")["state"] == "done"
+
+
+def test_a_fit_in_one_page_leaves_another_alone(explore):
+    one, other = explore("moons.csv"), explore("iris.csv")
+    job = one.begin_an_endless_fit()
+    kept = one.server.ask("GET", job)
+    assert kept.status == 200
+    # More fits than are kept of one page.
+    for k in (3, 4, 5, 6):
+        other.set_number("k", k)
+    assert one.at("cancel").is_visible() and "ancelled" not in one.at("status").inner_text()
+    # What is shown is kept all the while, though the page does not hand it out during a fit.
+    assert one.server.ask("GET", job).body == kept.body
+    other.begin_an_endless_fit()
+    one.cancel()
+    assert other.at("cancel").is_visible() and "ancelled" not in other.at("status").inner_text()
+    assert one.at("again").is_visible()
+    one.at("back").click()
+    assert one.scores() == kept.body.decode()
+    other.cancel()
+
+
+def test_a_page_that_is_closed_ends_its_fit(explore, served):
+    explorer, other = explore("moons.csv"), explore("iris.csv")
+    with explorer.page.expect_request("**/api/job/**") as asked:
+        explorer.begin_an_endless_fit()
+        explorer.page.wait_for_timeout(700)
+    # The last that was asked about is the fit that runs.
+    jobs = [re.search(r"api/job/(\d+)", url) for url in explorer.watch.requests]
+    job = [found[1] for found in jobs if found][-1]
+    assert asked.value and served.ask("GET", f"api/job/{job}").json()["state"] == "running"
+    shown = other.scores()
+    explorer.page.goto("about:blank")
+    for _ in range(100):
+        if served.ask("GET", f"api/job/{job}?wait=100").status == 404:
+            break
+    else:
+        raise AssertionError("the fit of a closed page is still kept")
+    assert other.scores() == shown
 
 
 def test_a_result_that_was_forgotten_is_fitted_again(explore, start, tables):
@@ -86,21 +119,100 @@ def test_a_result_that_was_forgotten_is_fitted_again(explore, start, tables):
     explorer.page.locator("#figure-gram-a svg").first.wait_for(state="visible")
 
 
+def test_a_server_that_was_started_again_is_named(explore, start, tables, shoot):
+    server = start(tables)
+    explorer = explore("iris.csv", server=server)
+    shown, connection = explorer.picture(), explorer.page.locator("#connection")
+    explorer.watch.excuse(404, "/api/")
+    explorer.watch.excuse_silence("/api/")
+    server.end()
+    explorer.at("method").select_option("pca")
+    connection.wait_for(state="visible")
+    assert "does not answer" in connection.inner_text()
+    connection.locator("button").click()
+    explorer.page.wait_for_timeout(300)
+    assert "does not answer" in connection.inner_text()
+    other = start(tables, port=server.port)
+    assert other.url != server.url
+    connection.locator("button").click()
+    connection.filter(has_text="new address").wait_for(state="visible")
+    assert connection.locator("button").count() == 0
+    # The page is still there, and hands nothing out.
+    assert differing(shown, explorer.picture()) < 0.02 * colored(shown).sum()
+    assert nothing_can_be_taken(explorer)
+    shoot(explorer.page, "started-again", full_page=True)
+    # A person who is sent to the old address reads why nothing is there.
+    explorer.watch.excuse(404, server.token)
+    explorer.page.goto(server.url)
+    assert "The explorer has another address" in explorer.page.inner_text("h1")
+    assert "eigenlift explore" in explorer.page.inner_text("body") and other.token not in explorer.page.content()
+    asked = other.ask("GET", f"/{server.token}/api/catalogue")
+    assert asked.status == 404 and "eigenlift explore printed" in asked.json()["error"]
+
+
 def test_while_another_table_is_fitted_what_is_shown_is_marked_and_kept_back(explore, shoot):
     explorer = explore("iris.csv")
-    begin_a_long_fit_of_another_table(explorer)
+    begin_an_endless_fit_of_another_table(explorer)
     words = explorer.at("stale").inner_text()
-    assert "iris.csv" in words and "roll.csv" in words, words
+    assert "iris.csv" in words and "moons.csv" in words, words
     assert nothing_can_be_taken(explorer)
     for part in (".embedding", ".results", ".take", ".inspector"):
         shade = explorer.page.locator(f"#pane-a {part}").evaluate("part => Number(getComputedStyle(part).opacity)")
         assert shade < 0.95, part
     explorer.page.wait_for_timeout(400)
     shoot(explorer.page, "stale-table", full_page=True)
+    explorer.write_more("")
     explorer.select("method", "pca")
-    assert len(numbers_of(explorer.scores(), "pca")) == 9000
+    assert len(numbers_of(explorer.scores(), "pca")) == 400
     assert explorer.at("stale").is_hidden() and not nothing_can_be_taken(explorer)
-    assert "roll.csv" in explorer.at("command").inner_text()
+    assert "moons.csv" in explorer.at("command").inner_text()
+
+
+def test_while_other_settings_are_fitted_what_is_shown_is_marked_and_kept_back(explore, shoot):
+    explorer = explore("iris.csv")
+    job = explorer.begin_an_endless_fit()
+    command = explorer.at("command").inner_text()
+    explorer.at("stale").wait_for(state="visible")
+    assert "previous settings" in explorer.at("stale").inner_text()
+    assert explorer.at("back").count() == 0
+    assert nothing_can_be_taken(explorer)
+    shoot(explorer.page, "stale-settings", full_page=True)
+    explorer.cancel()
+    # At rest it is still of other settings than those that are shown, and can be had when those are taken back.
+    assert "previous settings" in explorer.at("stale").inner_text()
+    assert nothing_can_be_taken(explorer) and explorer.at("again").is_visible()
+    explorer.page.wait_for_timeout(400)
+    shoot(explorer.page, "cancelled-settings", full_page=True)
+    explorer.at("back").click()
+    assert explorer.at("more").input_value() == ""
+    assert explorer.at("stale").is_hidden() and explorer.at("again").is_hidden()
+    assert explorer.job() == job and explorer.at("command").inner_text() == command
+    assert not nothing_can_be_taken(explorer)
+    assert numbers_of(explorer.download("scores.csv").read_text(), "kkmeans").shape[0] == 150
+
+
+def test_what_a_failed_fit_leaves_is_of_the_previous_settings(explore, shoot):
+    explorer = explore("iris.csv")
+    explorer.write_more("--kernel sigmoid")
+    explorer.at("warnings").wait_for(state="visible")
+    explorer.rest()
+    warnings, before = explorer.at("warnings").inner_text(), explorer.scores()
+    explorer.write_more("--kernel rbf(gamma=-1)")
+    explorer.at("fit-error").wait_for(state="visible")
+    assert "previous settings" in explorer.at("stale").inner_text()
+    assert nothing_can_be_taken(explorer) and explorer.at("warnings").is_hidden()
+    explorer.page.wait_for_timeout(400)
+    shoot(explorer.page, "failed-settings", full_page=True)
+    explorer.at("back").click()
+    assert explorer.at("fit-error").is_hidden() and explorer.at("stale").is_hidden()
+    assert explorer.at("more").input_value() == "--kernel sigmoid"
+    assert explorer.at("warnings").inner_text() == warnings
+    assert explorer.scores() == before and not nothing_can_be_taken(explorer)
+    # Settings that are taken back by hand are fitted, and end the same.
+    explorer.write_more("--kernel rbf(gamma=-1)")
+    explorer.at("fit-error").wait_for(state="visible")
+    explorer.change(lambda: explorer.write_more("--kernel sigmoid"), before="")
+    assert explorer.scores() == before and explorer.at("stale").is_hidden()
 
 
 def test_while_a_table_is_read_the_one_before_is_marked_and_kept_back(explore):
@@ -126,8 +238,8 @@ def test_while_a_table_is_read_the_one_before_is_marked_and_kept_back(explore):
 def test_cancelling_the_fit_of_another_table_leaves_empty_axes_and_a_button(explore, shoot):
     explorer = recorded(explore("iris.csv"))
     assert any("kpca1" in name for name in names_in_picture(explorer))
-    begin_a_long_fit_of_another_table(explorer)
-    cancel(explorer)
+    begin_an_endless_fit_of_another_table(explorer)
+    explorer.cancel()
     assert colored(explorer.picture()).sum() < 200
     assert names_in_picture(explorer) == ["no points"]
     for axis in ("x", "y"):
@@ -140,8 +252,9 @@ def test_cancelling_the_fit_of_another_table_leaves_empty_axes_and_a_button(expl
     again.click()
     explorer.at("cancel").wait_for(state="visible")
     assert again.is_hidden()
+    explorer.write_more("")
     explorer.select("method", "pca")
-    assert len(numbers_of(explorer.scores(), "pca")) == 9000
+    assert len(numbers_of(explorer.scores(), "pca")) == 400
     assert any("pca1" in name for name in names_in_picture(explorer))
     assert again.is_hidden()
 
