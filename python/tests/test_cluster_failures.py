@@ -4,6 +4,7 @@ A hang is a failure: each test has the time limit of all tests, and most a short
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -399,12 +400,20 @@ def test_the_death_of_the_scheduler_is_told(tmp_path):
             process.wait(10)
 
 
-@pytest.mark.parametrize("kind", ["npy", "parquet"])
+@pytest.mark.parametrize("kind", ["npy", "parquet", "zarr", "zarr of version 2", "zarr with shards"])
 @pytest.mark.parametrize("how", ["overwritten", "replaced"])
 def test_a_file_that_changes_is_noticed(backend, tmp_path, kind, how):
     def write(path, rows):
         if kind == "npy":
             np.save(path, rows)
+        elif kind.startswith("zarr"):
+            zarr = pytest.importorskip("zarr")
+            shape = {"shards": (40, 4)} if "shards" in kind else {}
+            form = 2 if "2" in kind else 3
+            array = zarr.create_array(
+                str(path), shape=rows.shape, chunks=(20, 2), dtype=float, zarr_format=form, **shape
+            )
+            array[:] = rows
         else:
             parquet = pytest.importorskip("pyarrow.parquet")
             import pyarrow
@@ -413,19 +422,26 @@ def test_a_file_that_changes_is_noticed(backend, tmp_path, kind, how):
             columns = {f"c{j}": rows[:, j] for j in range(rows.shape[1])}
             parquet.write_table(pyarrow.table(columns), path, compression="none", use_dictionary=False)
 
-    path = tmp_path / f"x.{kind}"
+    path = tmp_path / f"x.{kind.split()[0]}"
     write(path, X)
     blocks = blocks_of(path, backend=backend)
     handles = backend.map_blocks(slow_sum, blocks, str(tmp_path), 0, name="sum")
     backend.gather(handles)
-    if how == "overwritten":
+    if kind.startswith("zarr"):
+        # A chunk alone, or the array as a whole.
+        if how == "overwritten":
+            pytest.importorskip("zarr").open_array(str(path), mode="r+")[len(X) - 1, X.shape[1] - 1] = 7.0
+        else:
+            shutil.rmtree(path)
+            write(path, X + 1)
+    elif how == "overwritten":
         with open(path, "r+b") as file:
             file.seek(-64 if kind == "npy" else 8, 2 if kind == "npy" else 0)
             file.write(b"\0" * 8)
     else:
         write(tmp_path / f"new.{kind}", X + 1)
         os.replace(tmp_path / f"new.{kind}", path)
-    with pytest.raises(PartitionError, match=f"x.{kind} has changed since it was opened"):
+    with pytest.raises(PartitionError, match=f"{path.name} has changed since it was opened"):
         backend.gather(backend.map_blocks(slow_sum, blocks, str(tmp_path), 0, name="again"))
 
 

@@ -25,15 +25,17 @@ _MOST_SEEN = 10_000
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file as the driver has found it: by size, time and number, which change when it is written anew."""
+    """A file as the driver has found it, or files of a directory: by size, time and number, which change when one is written anew."""
 
     path: str
     host: str
     facts: tuple
+    # Names of the files in the directory `path`; the path itself is the file when empty.
+    files: tuple = ()
 
     @classmethod
-    def of(cls, path):
-        return cls(path, socket.gethostname(), _facts(path))
+    def of(cls, path, files=()):
+        return cls(path, socket.gethostname(), _facts(path, files), files)
 
     @contextlib.contextmanager
     def reading(self):
@@ -48,7 +50,7 @@ class Stamp:
 
         Why by what was seen first on another machine: its copy of the file may have another time and number.
         """
-        found = _facts(self.path)
+        found = _facts(self.path, self.files)
         wanted = self.facts
         if self.host != socket.gethostname():
             if len(_SEEN) >= _MOST_SEEN:
@@ -61,9 +63,21 @@ class Stamp:
             )
 
 
-def _facts(path):
+def _facts(path, files):
+    return tuple(_facts_of_chunk(os.path.join(path, name)) for name in files) if files else _facts_of(path)
+
+
+def _facts_of(path):
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _facts_of_chunk(path):
+    try:
+        return _facts_of(path)
+    except FileNotFoundError:
+        # A chunk that holds the fill value alone has no file.
+        return None
 
 
 @dataclass(frozen=True)
@@ -103,16 +117,17 @@ class ParquetRows:
 
 @dataclass(frozen=True)
 class ZarrRows:
-    """Some rows of a Zarr array."""
+    """Some rows of a Zarr array. The stamp is of the files with their chunks."""
 
-    path: str
+    stamp: Stamp
     first: int
     stop: int
 
     def read(self):
         import zarr
 
-        return np.asarray(zarr.open_array(self.path, mode="r")[self.first : self.stop])
+        with self.stamp.reading() as path:
+            return np.asarray(zarr.open_array(path, mode="r")[self.first : self.stop])
 
 
 class _File:
@@ -240,6 +255,8 @@ class ParquetFile(_File):
 class ZarrFile(_File):
     """A Zarr array in a directory, read by its chunks of rows."""
 
+    _MARKS = ("zarr.json", ".zarray")
+
     def __init__(self, path):
         zarr = _library("zarr", "zarr", path)
         self.path = path
@@ -250,19 +267,26 @@ class ZarrFile(_File):
                 f"{path} cannot be read as a Zarr array ({error}); it must be one. Of a group give the path of an array inside."
             ) from error
         self._take_array(array.shape, array.dtype)
-        self._chunk = max(1, (getattr(array, "shards", None) or array.chunks)[0])
+        self._chunk, self._chunk_cols = (max(1, size) for size in getattr(array, "shards", None) or array.chunks)
+        self._key = array.metadata.encode_chunk_key
 
     @staticmethod
     def is_store(path):
         """Whether a directory is a Zarr array or group."""
-        marks = ("zarr.json", ".zarray", ".zgroup")
+        marks = (*ZarrFile._MARKS, ".zgroup")
         return os.path.isdir(path) and any(os.path.exists(os.path.join(path, mark)) for mark in marks)
 
     def pieces(self, columns=None):
         step = self._chunk * max(1, self._block_rows() // self._chunk)
         for first in range(0, self.n_rows, step):
             stop = min(first + step, self.n_rows)
-            yield ZarrRows(self.path, first, stop), stop - first
+            yield ZarrRows(Stamp.of(self.path, self._files(first, stop)), first, stop), stop - first
+
+    def _files(self, first, stop):
+        """Names of the files that hold these rows, and of those that say how."""
+        down = range(first // self._chunk, -(-stop // self._chunk))
+        across = range(-(-self.n_cols // self._chunk_cols))
+        return (*self._MARKS, *(self._key((i, j)) for i in down for j in across))
 
 
 def _library(module, package, path):
