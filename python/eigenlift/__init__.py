@@ -51,6 +51,7 @@ from ._rbf_sampler import RBFSampler
 from ._report import report
 from ._selection import FeatureSubset, NestedScore, SelectionStep
 from ._sequential import SequentialFeatureSelector
+from ._show_versions import show_versions
 from ._spectral_embedding import SpectralEmbedding, spectral_embedding
 from ._whitening import Whitening
 
@@ -109,6 +110,7 @@ __all__ = [
     "mutual_information",
     "plot",
     "report",
+    "show_versions",
     "spectral_embedding",
     "trustworthiness",
 ]

@@ -207,3 +207,10 @@ def test_fewer_distinct_rows_than_clusters_warn_as_in_scikit_learn():
         assert clusters.transform(rows).shape == (15, 8)
         assert sorted(clusters.cluster_sizes_) == [0] * 5 + [5] * 3
         assert clusters.inertia_ < 1e-9
+
+
+def test_versions_are_shown(capsys):
+    eigenlift.show_versions()
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert shown["eigenlift"] == eigenlift.__version__ and shown["numpy"] == np.__version__
+    assert {"python", "scikit-learn", "pyarrow", "processors"} < set(shown)

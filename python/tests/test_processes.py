@@ -221,7 +221,7 @@ watcher = threading.Thread(target=tick, daemon=True)
 watcher.start()
 
 def longest_silence(work):
-    """Of the call that took longest, among as many as take a second together."""
+    # Of the call that took longest, among as many as take a second together.
     took, silence, begin = 0.0, 0.0, time.monotonic()
     while time.monotonic() - begin < 1.0:
         del ticks[:]
