@@ -66,7 +66,7 @@ class IsomapReport:
         return [(int(edge["from"]), int(edge["to"])) for edge in self.suspects_]
 
     def __str__(self):
-        lines = ["neighbours  components  residual variance  mean distance    fall  suspects"]
+        lines = ["neighbors  components  residual variance  mean distance    fall  suspects"]
         for row in self.sweep_:
             shown = [
                 "-" if value is None else format(value, style)
@@ -79,7 +79,7 @@ class IsomapReport:
             ]
             shown[3] = "too many" if row["too_many"] else shown[3]
             lines.append(
-                f"{row['n_neighbors']:>10}  {row['n_components']:>10}  {shown[0]:>17}  {shown[1]:>13}  {shown[2]:>6}  {shown[3]:>8}"
+                f"{row['n_neighbors']:>9}  {row['n_components']:>10}  {shown[0]:>17}  {shown[1]:>13}  {shown[2]:>6}  {shown[3]:>8}"
             )
         lines.append(self.sentence_)
         lines += [evidence["sentence"] for evidence in self.evidence_]

@@ -100,7 +100,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Its eigenvectors.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance in feature space that each component holds; NaN where the total is not positive, as it
+        Ratio of the variance in feature space that each component explains; NaN where the total is not positive, as it
         can be of an indefinite kernel.
     dual_coef_, X_transformed_fit_ : ndarray
         Of the way back, with `fit_inverse_transform=True`.

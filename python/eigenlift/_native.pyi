@@ -50,7 +50,7 @@ class ModelFileError(EigenliftError):
     """A model file that cannot be used."""
 
 class NotConvergedError(EigenliftError, RuntimeError):
-    """A tolerance or an error asked for was not reached."""
+    """A requested tolerance or error was not reached."""
 
 class MemoryLimitError(EigenliftError, MemoryError):
     """The work does not fit into the memory allowed."""

@@ -28,7 +28,7 @@ struct Twofold {
 
 static NOT_CONVERGED: Twofold = Twofold {
     name: "NotConvergedError",
-    doc: "A tolerance or an error asked for was not reached.",
+    doc: "A requested tolerance or error was not reached.",
     made: PyOnceLock::new(),
 };
 static MEMORY_LIMIT: Twofold = Twofold {

@@ -71,12 +71,12 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
         files.put(path, "edges", || write_edges(path, &report.suspects))?;
     }
     for request in &args.plot {
-        let draw = || plot::save(&picture(&report, &title("Neighbours", &args.input.data))?, &request.path);
+        let draw = || plot::save(&picture(&report, &title("Neighbors", &args.input.data))?, &request.path);
         files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &args.report {
         Told {
-            title: title("Neighbours", &args.input.data),
+            title: title("Neighbors", &args.input.data),
             data: &input.account,
             warnings: Vec::new(),
             texts: vec![text(&report)],
@@ -215,12 +215,12 @@ fn sweep(report: &IsomapReport) -> String {
     };
     let rows: Vec<Vec<String>> = report.sweep.iter().map(row).collect();
     let heading =
-        ["neighbours", "components", "residual variance", "mean distance", "drop", "fall", "suspects", ""];
+        ["neighbors", "components", "residual variance", "mean distance", "drop", "fall", "suspects", ""];
     aligned(&heading, &rows)
 }
 
 fn suspects(report: &IsomapReport) -> String {
-    let graph = format!("the graph of {} neighbours", report.examined);
+    let graph = format!("the graph of {} neighbors", report.examined);
     let swept = report.sweep.iter().find(|row| row.n_neighbors == report.examined);
     if let Some(row) = swept.filter(|row| row.too_many && report.suspects.is_empty()) {
         return format!(

@@ -104,8 +104,8 @@ fn refused(size: usize) -> ! {
     interrupt::remove_half_files();
     let _ = writeln!(
         std::io::stderr(),
-        "error: not enough memory: {size} bytes more were asked for and refused by the system; the work must fit into what \
-         it allows. Say with --memory how much may be used, so that the work is planned within it, or allow more."
+        "error: not enough memory: the system refused {size} more bytes; the work must fit into what it allows. Set --memory, \
+         so that the work is planned within that limit, or allow more."
     );
     std::process::exit(i32::from(FAILURE))
 }

@@ -237,7 +237,7 @@ Examples:
       --stability --parallel --plot sensitivity=bandwidth.svg";
 
 pub(super) const CHOOSE_PCA: &str = "\
-Two rules go by what is asked for (--explained, --residual); five ask the data: Minka's evidence, Gavish and Donoho's \
+Two criteria are requested (--explained, --residual); five are data-driven: Minka's evidence, Gavish and Donoho's \
 threshold, parallel analysis by permutations, cross-validation on held-out entries, and factor analysis, for which noise may \
 differ between columns. The consensus is the median of the first four, and no more than factor analysis finds. The table goes \
 to standard output.

@@ -245,10 +245,10 @@ fn the_doctor_finds_what_is_wrong() {
     let line = "doctor isomap gap.csv --neighbors 10 --cut";
     let run = folder.say(&format!("{line} --edges e.csv --plot d.svg")).ok();
     for words in [
-        "neighbours  components  residual variance",
+        "neighbors  components  residual variance",
         "← recommended",
         "Use ",
-        "of the graph of 10 neighbours look",
+        "of the graph of 10 neighbors look",
         ":\n  rows ",
         "without ",
         "and the graph stays connected",

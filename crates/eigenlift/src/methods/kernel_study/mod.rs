@@ -268,7 +268,7 @@ impl CentredGram {
         let rank = pairs.values.iter().take_while(|v| **v > threshold).count();
         if rank == 0 {
             return Err(Error::no_variance(
-                format!("a centred Gram matrix whose largest eigenvalue is {first:.1e}"),
+                format!("a centered Gram matrix whose largest eigenvalue is {first:.1e}"),
                 format!("at least one must exceed rounding ({threshold:.1e})"),
                 "All samples look the same to this kernel: check for constant columns, or change its parameters",
             ));

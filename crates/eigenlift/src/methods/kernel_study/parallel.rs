@@ -235,7 +235,7 @@ fn spectrum(
     let rounding = crate::eigen::rank_threshold(n, largest, gram.norm_before, f64::EPSILON / 2.0);
     if largest <= rounding {
         return Err(Error::no_variance(
-            format!("a centred Gram matrix whose largest eigenvalue is {largest:.1e}"),
+            format!("a centered Gram matrix whose largest eigenvalue is {largest:.1e}"),
             format!("at least one must exceed rounding ({rounding:.1e})"),
             "All samples look the same to this kernel: change its parameters",
         ));

@@ -169,7 +169,7 @@ impl LaplacianEigenmaps {
                     route: "smallest eigenvalues of the sparse Laplacian of the graph".into(),
                     bytes: 4 * graph_bytes(n, Some(self.common.reach)),
                     reasons: vec!["only neighbours are alike".into()],
-                    otherwise: "Allow more memory, or use fewer neighbours",
+                    otherwise: "Allow more memory, or use fewer neighbors",
                 }
                 .with_factor(factor, allowed),
             },

@@ -160,8 +160,8 @@ impl LocallyLinear {
                 n_landmarks: None,
                 route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
                 bytes: graph_bytes(n, Some(self.common.reach)) + n as u128 * (per_row + 1).pow(2) * 40,
-                reasons: vec!["each row is tied to its neighbours alone".into()],
-                otherwise: "Allow more memory, or use fewer neighbours",
+                reasons: vec!["each sample is tied to its neighbors alone".into()],
+                otherwise: "Allow more memory, or use fewer neighbors",
             };
             way.with_factor(factor, allowed)
         })

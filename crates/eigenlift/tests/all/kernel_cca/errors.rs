@@ -33,7 +33,7 @@ fn views_that_do_not_fit_together_are_refused() {
     says(settings.fit(&[rows(30)]), "1 view(s); canonical correlation is between two or more");
     says(settings.fit(&[rows(30), rows(29)]), "view 1 has 30 rows, view 2 has 29");
     says(settings.fit(&[rows(2), rows(2)]), "2 row(s)");
-    says(settings.fit(&[rows(5), rows(5)]), "at least 9 are needed to choose the regularisation");
+    says(settings.fit(&[rows(5), rows(5)]), "at least 9 are needed to choose the regularization");
     let constant = Matrix::from_fn(30, 2, |_, j| 1e8 + j as f64);
     for kernel in ["linear", "rbf(gamma=0.1)"] {
         let settings = KernelCca::new(1).kernel(spec(kernel));

@@ -111,7 +111,7 @@ fn folds_for(n: usize, asked: &Asked, reasons: &mut Vec<String>) -> Result<usize
         return Err(Error::data(
             format!("{n} rows"),
             format!(
-                "at least {} are needed to choose the regularisation on held-out rows",
+                "at least {} are needed to choose the regularization on held-out samples",
                 fewest * LEAST_FOLD
             ),
             "Give more rows, or give the regularisation as a number",
