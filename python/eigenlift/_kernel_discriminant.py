@@ -67,7 +67,8 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         With "auto": `shares` of the variance that were tried, the accuracies on held-out rows as `scores`, their `errors`, and
         which was `chosen`.
     held_out_accuracy_ : tuple of float or None
-        Accuracy on held-out rows, mean and standard error over folds.
+        Accuracy on held-out samples, mean and standard error over folds. Where κ was chosen, each fold is judged with the κ that the
+        other folds choose, so that it is not optimistic as the best score of the curve is.
     training_accuracy_ : float
         Accuracy on the rows of the fit. Optimistic.
     left_out_ : float or None

@@ -242,13 +242,13 @@ def denoise_kernel_pca(
 
 def novelty_kernel_pca(
     model: Model, x: Rows, own: Numbers, threads: int, progress: Progress = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """T² and squared prediction error of each row."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """T² and squared prediction error of each row, and moments of the scores of all."""
 
 def limits_kernel_pca(
     model: Model,
     asked: tuple[float, str],
-    reference: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    reference: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None,
     fit: Rows | None,
     threads: int,
     progress: Progress = None,

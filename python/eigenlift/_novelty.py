@@ -19,15 +19,20 @@ RULES = ("quantile", "parametric")
 STATISTICS = ("spe", "t2")
 
 
-class Novelty(NamedTuple):
+class _Numbers(NamedTuple):
+    t_squared: np.ndarray
+    spe: np.ndarray
+
+
+class Novelty(_Numbers):
     """How unusual rows are, one number of each kind for each row.
 
     `t_squared` is the sum of squared scores over their variances: how far out a row lies along the components. `spe` is the squared
     prediction error, the squared distance of φ(x) from the subspace: how far it lies off them.
     """
 
-    t_squared: np.ndarray
-    spe: np.ndarray
+    # Moments of the scores, which show whether they are Gaussian; empty where they are not known.
+    _scores = np.empty(0)
 
 
 class Contributions(NamedTuple):
@@ -134,7 +139,10 @@ class Monitoring:
             own = np.array([choice.matrix(row, row, self._threads())[0, 0] for row in alone], dtype=np.float64)
         if not (choice.text or choice.precomputed):
             X = np.ascontiguousarray(choice.matrix(X, self.X_fit_, self._threads()))
-        return Novelty(*self._run(_native.novelty_kernel_pca, self._model, native(X), own))
+        *numbers, scores = self._run(_native.novelty_kernel_pca, self._model, native(X), own)
+        found = Novelty(*numbers)
+        found._scores = scores
+        return found
 
     @available_if(_has_distances)
     def score_samples(self, X):
@@ -163,7 +171,7 @@ class Monitoring:
         rule : {"quantile", "parametric"}, default="quantile"
             Order statistics of the reference samples, which assume nothing; or the F distribution for T² and a multiple of χ² for the squared
             prediction error, which assume Gaussian scores. An `EigenliftWarning` is issued where the reference samples are not so
-            (Anderson-Darling statistic above 3.857).
+            (D'Agostino and Pearson's test of the scores of each component, Anderson and Darling's of T² and the squared prediction error).
         reference : Novelty, or {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             Normal samples that the model was not fitted on, or what `novelty_scores` returned for them. None takes the samples of the fit
             by 10-fold cross-validation.
@@ -195,7 +203,8 @@ class Monitoring:
             reference = self.novelty_scores(reference)
         fit = None
         if reference is not None:
-            reference = tuple(np.ascontiguousarray(numbers, dtype=np.float64) for numbers in reference)
+            numbers = (*reference, reference._scores)
+            reference = tuple(np.ascontiguousarray(array, dtype=np.float64) for array in numbers)
         elif X is not None or hasattr(self, "X_fit_"):
             fit = native(self._rows_of_fit(X)[1])
         asked = (float(alpha), rule)

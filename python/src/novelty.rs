@@ -5,14 +5,17 @@ use crate::model::Model;
 use crate::preimage::kernel_pca;
 use crate::rows::{Rows, Scores, json};
 use crate::work;
+use eigenlift::methods::novelty::ScoreMoments;
 use eigenlift::methods::{Baseline, Contributions, LimitRule, Novelty, Statistic};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-type Numbers = (Py<PyArray1<f64>>, Py<PyArray1<f64>>);
+type Numbers = (Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>);
+/// T², squared prediction errors and moments of scores.
+type Reference<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
-/// T² and squared prediction error of each row; `own` holds k(x,x) where the kernel is precomputed.
+/// T² and squared prediction error of each row, and moments of the scores of all; `own` holds k(x,x) where the kernel is precomputed.
 #[pyfunction]
 #[pyo3(signature = (model, x, own, threads, progress=None))]
 pub(crate) fn novelty_kernel_pca(
@@ -25,10 +28,11 @@ pub(crate) fn novelty_kernel_pca(
 ) -> PyResult<Numbers> {
     let own = own.map(|own| own.as_slice().map(<[f64]>::to_vec)).transpose()?;
     let (samples, model) = (x.samples()?, model.get().shared());
-    let Novelty { t_squared, spe } = work::run(py, threads, progress, move |engine, watch| {
+    let Novelty { t_squared, spe, scores } = work::run(py, threads, progress, move |engine, watch| {
         kernel_pca(&model)?.novelty_given(&**engine, (samples.points(), own.as_deref()), watch)
     })?;
-    Ok((t_squared.into_pyarray(py).unbind(), spe.into_pyarray(py).unbind()))
+    let numbers = [t_squared, spe, scores.numbers()].map(|numbers| numbers.into_pyarray(py).unbind());
+    Ok(numbers.into())
 }
 
 /// Limits as JSON: from T² and squared prediction errors of reference samples; from the samples of the fit, when they are given, by
@@ -39,7 +43,7 @@ pub(crate) fn limits_kernel_pca(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     asked: (f64, String),
-    reference: Option<(PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>)>,
+    reference: Option<Reference<'_>>,
     fit: Option<Rows<'_>>,
     threads: usize,
     progress: Option<Py<PyAny>>,
@@ -47,9 +51,11 @@ pub(crate) fn limits_kernel_pca(
     let (alpha, rule) = asked;
     let rule: LimitRule = rule.parse().map_err(to_python)?;
     let rows = match reference {
-        Some((t_squared, spe)) => {
-            Some(Novelty { t_squared: t_squared.as_slice()?.to_vec(), spe: spe.as_slice()?.to_vec() })
-        }
+        Some((t_squared, spe, scores)) => Some(Novelty {
+            t_squared: t_squared.as_slice()?.to_vec(),
+            spe: spe.as_slice()?.to_vec(),
+            scores: ScoreMoments::from_numbers(scores.as_slice()?),
+        }),
         None => None,
     };
     let fit = fit.map(|rows| rows.samples()).transpose()?;

@@ -114,6 +114,15 @@ def test_parametric_limits_of_gaussian_scores_come_without_a_warning():
         kpca.limits(alpha=0.05, rule="parametric", reference=X[300:])
 
 
+def test_parametric_limits_warn_of_clusters():
+    # T² and the squared prediction error average clusters out; the kurtosis of the first component, near 1.5, does not.
+    X = cloud(600) + 4 * np.random.default_rng(1).integers(-1, 2, size=(600, 1))
+    kpca = KernelPCA(3, kernel="linear").fit(X[:300])
+    for reference in (X[300:], kpca.novelty_scores(X[300:]), None):
+        with pytest.warns(EigenliftWarning, match="scores of component 1 have skewness"):
+            kpca.limits(alpha=0.05, rule="parametric", reference=reference)
+
+
 @pytest.mark.parametrize("kernel", ["precomputed", "function"])
 def test_kernels_of_python_are_cross_validated_too(kernel):
     X = cloud(100)

@@ -16,7 +16,7 @@ const NEW: usize = 2000;
 const COLUMNS: usize = 6;
 /// How far the mean false-alarm rate may be from α, as a fraction of it.
 const ALLOWED: f64 = 0.2;
-const DATA: [&str; 4] = ["Gaussian", "t3", "lognormal", "mixture"];
+const DATA: [&str; 6] = ["Gaussian", "t3", "lognormal", "heavy lognormal", "mixture", "two clusters"];
 const KERNELS: [(&str, usize); 2] = [("linear", 3), ("rbf(gamma=median)", 8)];
 const ALPHAS: [f64; 2] = [0.05, 0.01];
 
@@ -29,12 +29,22 @@ fn rows(kind: &str, n: usize, numbers: &mut Numbers) -> Matrix<f64> {
             "t3" => (3.0 / (0..3).map(|_| numbers.gaussian().powi(2)).sum::<f64>()).sqrt(),
             _ => 1.0,
         };
-        let cluster = if kind == "mixture" { (3.0 * numbers.uniform()).floor() - 1.0 } else { 0.0 };
+        let cluster = match kind {
+            "mixture" => (3.0 * numbers.uniform()).floor() - 1.0,
+            // One sample in five, about four standard deviations away.
+            "two clusters" => f64::from(u8::from(numbers.uniform() < 0.2)),
+            _ => 0.0,
+        };
         for j in 0..COLUMNS {
             // A column is its own number and a little of those before it, on scales from 2 to 0.5.
             let mixed = z[j] + 0.5 * z[..j].iter().sum::<f64>();
             let value = 2.0 * 0.76f64.powi(j as i32) * scale * mixed + 6.0 * cluster * ((j % 3) as f64 - 0.5);
-            x[(i, j)] = if kind == "lognormal" { (0.5 * value).exp() } else { value };
+            x[(i, j)] = match kind {
+                "lognormal" => (0.5 * value).exp(),
+                // Standard deviation of the logarithm 1.3.
+                "heavy lognormal" => (z[j] + 0.8 * z[0]).exp(),
+                _ => value,
+            };
         }
     }
     x

@@ -99,7 +99,13 @@ fn run(study: &mut Study) -> Result<()> {
         for (statistic, target, measured) in [
             ("short circuits", Target::Shown, there),
             ("recall of suspects", Target::AtLeast(0.9), recall),
-            ("precision of suspects", Target::AtLeast(0.9), precision),
+            // Why no target: a short circuit that is missed bends the whole map, a false suspect costs one look at an edge. The doctor
+            // therefore suspects every edge that distances without it contradict, which near a short circuit includes sound ones.
+            (
+                "precision of suspects (no target: a miss bends the map, a false suspect costs a look)",
+                Target::Shown,
+                precision,
+            ),
             ("suspects counted in the sweep for each short circuit", Target::AtLeast(0.9), counted),
         ] {
             println!("{}", study.line((&setting, statistic), target, measured));

@@ -83,7 +83,8 @@ pub(super) fn regularization_words(
     let told = if same { listed.first().cloned().unwrap_or_default() } else { listed.join(" and ") };
     match curve {
         Some(curve) => format!(
-            "regularisation: κ = {told}, {:.1e} of the variance: the best of {} on rows held out in {}, which makes that figure a little too good",
+            "regularisation: κ = {told}, {:.1e} of the variance: the best of {} on samples held out in {}; the figure reported for a fold uses the κ \
+             that other folds choose",
             curve.shares.get(curve.chosen).copied().unwrap_or_default(),
             curve.shares.len(),
             counted(folds, "fold")

@@ -59,7 +59,7 @@ impl Monitored {
         match &self.0 {
             AnyModel::KernelPca(model) if self.is_precomputed() => {
                 let scores = model.transform_watched(rows, watch)?;
-                Ok(Novelty { t_squared: model.t_squared(&scores)?, spe: Vec::new() })
+                Ok(Novelty { t_squared: model.t_squared(&scores)?, ..Novelty::default() })
             }
             AnyModel::KernelPca(model) => model.novelty_on(&**Fitted::engine(model), rows.into(), watch),
             AnyModel::Pca(model) => model.novelty_watched(rows, watch),

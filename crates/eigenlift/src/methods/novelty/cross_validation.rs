@@ -2,7 +2,7 @@
 
 use super::measure::own_of_fit;
 use super::reference::MOST_KEPT;
-use super::{Novelty, Reference};
+use super::{Novelty, Reference, ScoreMoments};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use crate::features::{Approximation, LowRank, Rank};
@@ -56,6 +56,9 @@ impl FittedKernelPca {
             }
             all.append(&numbers);
         }
+        // Why: axes of folds may point the other way, which changes the sign of skewness.
+        let scores = self.projection.project(&*self.engine, x.points(), &watch.silent())?;
+        all.scores = ScoreMoments::of(&scores, &self.variances());
         Ok(Reference { cross_validated: true, ..Reference::of(&all)? }.kept(self.plan.seed))
     }
 

@@ -12,42 +12,56 @@ const FEWEST_TESTED: usize = 20;
 /// variance are those of the sample, 1.09 would be that; the rest is room for Box' approximation, which is not exact for Gaussian data either.
 const MOST: f64 = 3.857;
 
-/// A sentence where the reference samples do not follow (C55) and (C56), (C62).
+/// A sentence where the reference samples do not follow (C55) and (C56), (C62), or their scores are not Gaussian, (C64).
 pub(super) fn not_gaussian(reference: &Novelty, (n, k): (usize, usize)) -> Option<String> {
-    let Novelty { t_squared, spe } = reference;
+    let Novelty { t_squared, spe, scores } = reference;
     if t_squared.len() < FEWEST_TESTED || k == 0 || n <= k {
         return None;
     }
     let (n, k) = (n as f64, k as f64);
     let f = |t: f64| f_tail(k, n - k, t * (n - k) / (k * (n + 1.0)));
-    let of_t = statistic(t_squared, f);
+    let (of_t, tested) = statistic(t_squared, f);
+    // Why: T² of all these samples is made of the same estimated variances, whose error shows in m samples as m/n does.
+    let most_of_t = MOST * (1.0 + tested / n);
     let (mean, variance) = mean_and_variance(spe);
     let of_spe = (mean > 0.0 && variance > 0.0).then(|| {
         let (g, h) = (variance / (2.0 * mean), 2.0 * mean * mean / variance);
-        statistic(spe, |s| chi_squared_tail(h, s / g))
+        statistic(spe, |s| chi_squared_tail(h, s / g)).0
     });
-    let which = match (of_t > MOST, of_spe.is_some_and(|a| a > MOST)) {
-        (false, false) => return None,
-        (true, false) => "T² does not follow its F distribution",
-        (false, true) => "the squared prediction error does not follow its χ² distribution",
-        (true, true) => "T² and the squared prediction error do not follow their F and χ² distributions",
-    };
-    let a = of_spe.map_or(String::new(), |a| format!(", SPE {a:.1}"));
-    Some(format!(
-        "parametric limits assume Gaussian scores, but {which} on the reference rows (Anderson-Darling statistic above {MOST}: T² \
-         {of_t:.1}{a}): the false-alarm rate will differ from the one requested; use the quantile rule"
-    ))
+    let mut found = Vec::new();
+    if let Some((component, skewness, kurtosis)) = scores.not_gaussian(MOST_TESTED) {
+        found.push(format!(
+            "scores of component {component} have skewness {skewness:.2} and kurtosis {kurtosis:.2} (0 and 3 if Gaussian)"
+        ));
+    }
+    if of_t > most_of_t {
+        found.push(format!(
+            "T² does not follow its F distribution (Anderson-Darling statistic {of_t:.1}, above {most_of_t:.1})"
+        ));
+    }
+    if let Some(of_spe) = of_spe.filter(|a| *a > MOST) {
+        found.push(format!(
+            "the squared prediction error does not follow its χ² distribution (Anderson-Darling statistic {of_spe:.1}, above {MOST:.1})"
+        ));
+    }
+    (!found.is_empty()).then(|| {
+        format!(
+            "parametric limits assume Gaussian scores, but in the reference samples {}: the false-alarm rate may differ from the one \
+             requested; use the quantile rule",
+            found.join("; ")
+        )
+    })
 }
 
-/// A² = −m − Σ (2i − 1)/m·(ln u₍ᵢ₎ + ln(1 − u₍ₘ₊₁₋ᵢ₎)) of the tail probabilities u.
-fn statistic(values: &[f64], tail: impl Fn(f64) -> f64) -> f64 {
+/// A² = −m − Σ (2i − 1)/m·(ln u₍ᵢ₎ + ln(1 − u₍ₘ₊₁₋ᵢ₎)) of the tail probabilities u, and m.
+fn statistic(values: &[f64], tail: impl Fn(f64) -> f64) -> (f64, f64) {
     let step = values.len().div_ceil(MOST_TESTED).max(1);
     let mut u: Vec<f64> = values.iter().step_by(step).map(|value| tail(*value)).collect();
     u.sort_by(f64::total_cmp);
     let m = u.len() as f64;
     let ln = |x: f64| x.max(f64::MIN_POSITIVE).ln();
     let term = |(i, low): (usize, &f64)| (2.0 * i as f64 + 1.0) * (ln(*low) + ln(1.0 - u[u.len() - 1 - i]));
-    -m - u.iter().enumerate().map(term).sum::<f64>() / m
+    (-m - u.iter().enumerate().map(term).sum::<f64>() / m, m)
 }
 
 #[cfg(test)]
@@ -66,7 +80,7 @@ mod tests {
                     f64::from(2 * i - 1) / 9.0 * (low.ln() + (1.0 - high).ln())
                 })
                 .sum::<f64>();
-        assert!((statistic(&values, |x| x) - by_hand).abs() < 1e-12);
+        assert!((statistic(&values, |x| x).0 - by_hand).abs() < 1e-12);
         assert!(by_hand < 0.2, "evenly spaced numbers are uniform: {by_hand}");
     }
 
@@ -83,8 +97,9 @@ mod tests {
                     (square() + square() + square(), square() + square() + square() + square())
                 };
                 let (t_squared, spe) = (0..300).map(|_| sample()).unzip();
+                let numbers = Novelty { t_squared, spe, ..Novelty::default() };
                 // So many samples in the fit that F is χ² of 3 degrees.
-                *called += usize::from(not_gaussian(&Novelty { t_squared, spe }, (1_000_000, 3)).is_some());
+                *called += usize::from(not_gaussian(&numbers, (1_000_000, 3)).is_some());
             }
         }
         // Tests of level 0.01 and less: 1 expected, and 5 are four standard deviations more.

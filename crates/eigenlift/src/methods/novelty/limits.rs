@@ -117,7 +117,7 @@ impl Limits {
         rule: LimitRule,
     ) -> Result<Self> {
         check_alpha(alpha)?;
-        let Novelty { t_squared, spe } = &reference.numbers;
+        let Novelty { t_squared, spe, .. } = &reference.numbers;
         let has_spe = !spe.is_empty();
         let mut warnings = Vec::new();
         let (t_limit, spe_limit) = match rule {
@@ -241,7 +241,7 @@ mod tests {
 
     fn reference(n: usize) -> Reference {
         let values: Vec<f64> = (1..=n).map(|i| i as f64).collect();
-        Reference::of(&Novelty { t_squared: values.clone(), spe: values }).unwrap()
+        Reference::of(&Novelty { t_squared: values.clone(), spe: values, ..Novelty::default() }).unwrap()
     }
 
     #[test]
@@ -264,7 +264,11 @@ mod tests {
     #[test]
     fn rows_are_judged_by_both_limits() {
         let limits = Limits::of(&reference(99), (200, 2), 0.05, LimitRule::Quantile).unwrap();
-        let rows = Novelty { t_squared: vec![1.0, 95.5, 2.0, 99.0], spe: vec![95.0, 3.0, 96.0, 97.0] };
+        let rows = Novelty {
+            t_squared: vec![1.0, 95.5, 2.0, 99.0],
+            spe: vec![95.0, 3.0, 96.0, 97.0],
+            ..Novelty::default()
+        };
         let words: Vec<String> = limits.judge(&rows).iter().map(ToString::to_string).collect();
         assert_eq!(words, ["none", "t2", "spe", "both"]);
         let alone = Novelty { spe: Vec::new(), ..rows };

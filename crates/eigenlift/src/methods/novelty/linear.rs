@@ -1,7 +1,8 @@
 //! Novelty of principal components.
 
-use super::limits::{check_alpha, of_each, spe_limit, t_squared_limit};
-use super::{Contributions, LimitRule, Limits, Novelty, Reference, Statistic};
+use super::limits::{check_alpha, of_each, t_squared_limit};
+use super::spectrum::spe_limit_of_spectrum;
+use super::{Contributions, LimitRule, Limits, Novelty, Reference, ScoreMoments, Statistic};
 use crate::data::{AnyPoints, CentredRows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -27,11 +28,12 @@ impl FittedPca {
         let x = x.into();
         let scores = self.transform_watched(x, watch)?;
         let spe = self.reconstruction_from(x, &scores)?.per_row;
-        Ok(Novelty { t_squared: self.t_squared(&scores)?, spe })
+        let moments = ScoreMoments::of(&scores, &self.variances());
+        Ok(Novelty { t_squared: self.t_squared(&scores)?, spe, scores: moments })
     }
 
-    /// Parametric limits from the spectrum alone, for Gaussian data: the F distribution for T², (C55), and a multiple of χ² for the squared
-    /// prediction error, with the moments that normally distributed rows give it, (C56).
+    /// Parametric limits from the spectrum alone, for Gaussian data: the F distribution for T², (C55), and a χ² distribution for the squared
+    /// prediction error, with the moments that new samples from a normal distribution give it, (C65) and (C66).
     ///
     /// # Errors
     /// When α does not lie between 0 and 1, there are no more samples than components, or not all variances are known.
@@ -45,15 +47,15 @@ impl FittedPca {
             ));
         }
         let (n, k) = (self.n_samples(), self.n_components());
-        let rest = self.spectrum().split_off(k);
-        let (sum, squares) = rest.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+        let spectrum = self.spectrum();
         // Nothing is left out: what there is of an error is rounding.
-        let each = if rest.is_empty() { alpha } else { of_each(alpha) };
+        let all = spectrum.len() <= k;
+        let each = if all { alpha } else { of_each(alpha) };
         Ok(Limits {
             alpha,
             rule: LimitRule::Parametric,
             t_squared: t_squared_limit(n, k, each)?,
-            spe: (!rest.is_empty()).then(|| spe_limit(sum, 2.0 * squares, each)),
+            spe: (!all).then(|| spe_limit_of_spectrum((&spectrum, k), n, each)),
             t_squared_share: None,
             spe_share: None,
             share: None,

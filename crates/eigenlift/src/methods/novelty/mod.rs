@@ -9,6 +9,8 @@ mod linear;
 mod measure;
 mod reference;
 mod saved;
+mod scores;
+mod spectrum;
 mod surface;
 
 pub use contributions::{Baseline, Contributions};
@@ -16,6 +18,7 @@ pub use limits::{Judgement, LimitRule, Limits};
 pub(super) use measure::measure_fit;
 pub use reference::Reference;
 pub(super) use saved::{NOVELTY_ARRAYS, read_fit_rows};
+pub use scores::ScoreMoments;
 
 use super::FittedKernelPca;
 use crate::data::{AnyPoints, AnySamples};
@@ -40,6 +43,8 @@ pub struct Novelty {
     pub t_squared: Vec<f64>,
     /// The squared prediction error: the squared distance of φ(x) from the subspace, which is Hoffmann's reconstruction error.
     pub spe: Vec<f64>,
+    /// Moments of the scores of all rows together, which show whether they are Gaussian; empty where nothing is known.
+    pub scores: ScoreMoments,
 }
 
 impl Novelty {
@@ -47,6 +52,7 @@ impl Novelty {
     pub fn append(&mut self, more: &Novelty) {
         self.t_squared.extend_from_slice(&more.t_squared);
         self.spe.extend_from_slice(&more.spe);
+        self.scores.append(&more.scores);
     }
 }
 
@@ -161,7 +167,8 @@ impl FittedKernelPca {
         let slack = self.slack();
         let measured = measure(&self.projection, mean, (x, own), (engine, watch))?;
         let t_squared = self.t_squared(measured.scores())?;
-        Ok(Novelty { t_squared, spe: measured.into_spe(slack)? })
+        let scores = ScoreMoments::of(measured.scores(), &self.variances());
+        Ok(Novelty { t_squared, spe: measured.into_spe(slack)?, scores })
     }
 
     /// T² = Σ yⱼ²/λⱼ of each row of scores, (C50).
@@ -194,7 +201,8 @@ impl FittedKernelPca {
                 let spe = off_components(squares, &scores, |i| squares[i], self.slack()).ok()?;
                 // A file holds finite numbers alone.
                 let known = t_squared.iter().chain(&spe).all(|value| value.is_finite());
-                let reference = Reference::of(&Novelty { t_squared, spe }).ok()?;
+                let scores = ScoreMoments::of(&scores, &self.variances());
+                let reference = Reference::of(&Novelty { t_squared, spe, scores }).ok()?;
                 known.then_some(Reference { in_sample: true, ..reference })
             }
         }

@@ -1,6 +1,6 @@
 //! What T² and the squared prediction error usually are: those of reference samples.
 
-use super::Novelty;
+use super::{Novelty, ScoreMoments};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
 
@@ -42,7 +42,7 @@ impl Reference {
 
     /// T² alone.
     pub(super) fn without_spe(&self) -> Self {
-        let numbers = Novelty { t_squared: self.numbers.t_squared.clone(), spe: Vec::new() };
+        let numbers = Novelty { spe: Vec::new(), ..self.numbers.clone() };
         Self { numbers, ..*self }
     }
 
@@ -53,15 +53,16 @@ impl Reference {
         }
         let some = Stream::new(seed, Purpose::ReferenceRows).rows(self.n_samples(), MOST_KEPT);
         let take = |values: &[f64]| some.iter().filter_map(|at| values.get(*at).copied()).collect();
-        let numbers = Novelty { t_squared: take(&self.numbers.t_squared), spe: take(&self.numbers.spe) };
+        let Novelty { t_squared, spe, scores } = &self.numbers;
+        let numbers = Novelty { t_squared: take(t_squared), spe: take(spe), scores: scores.clone() };
         Self { numbers, ..self }
     }
 
-    /// From the numbers of a file, T² first; `None` for what no samples have.
-    pub(super) fn from_numbers(numbers: &[f64], cross_validated: bool) -> Option<Self> {
+    /// From the numbers of a file, T² first, and the moments of scores; `None` for what no samples have.
+    pub(super) fn from_numbers(numbers: &[f64], scores: ScoreMoments, cross_validated: bool) -> Option<Self> {
         let (t_squared, spe) = numbers.split_at(numbers.len() / 2);
         let sound = !t_squared.is_empty() && numbers.iter().all(|value| *value >= 0.0 && value.is_finite());
-        let numbers = Novelty { t_squared: t_squared.to_vec(), spe: spe.to_vec() };
+        let numbers = Novelty { t_squared: t_squared.to_vec(), spe: spe.to_vec(), scores };
         sound.then_some(Self { numbers, in_sample: !cross_validated, cross_validated })
     }
 }
@@ -78,6 +79,10 @@ pub(super) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::*;
 
+    fn numbers(t_squared: Vec<f64>, spe: Vec<f64>) -> Novelty {
+        Novelty { t_squared, spe, ..Novelty::default() }
+    }
+
     #[test]
     fn moments_are_those_of_the_formulas() {
         let values: Vec<f64> = (0..99).map(f64::from).collect();
@@ -91,7 +96,7 @@ mod tests {
         let n = 3 * MOST_KEPT;
         let t_squared: Vec<f64> = (0..n).map(|i| i as f64).collect();
         let spe = t_squared.iter().map(|t| 2.0 * t).collect();
-        let kept = Reference::of(&Novelty { t_squared, spe }).unwrap().kept(1);
+        let kept = Reference::of(&Novelty { t_squared, spe, ..Novelty::default() }).unwrap().kept(1);
         assert_eq!(kept.n_samples(), MOST_KEPT);
         assert!(kept.numbers.t_squared.iter().zip(&kept.numbers.spe).all(|(t, s)| 2.0 * t == *s));
         let mean = mean_and_variance(&kept.numbers.t_squared).0 / n as f64;
@@ -101,17 +106,17 @@ mod tests {
 
     #[test]
     fn numbers_that_no_samples_have_are_refused() {
-        assert!(Reference::of(&Novelty { t_squared: vec![], spe: vec![] }).is_err());
-        assert!(Reference::of(&Novelty { t_squared: vec![1.0, 2.0], spe: vec![1.0] }).is_err());
-        assert!(Reference::of(&Novelty { t_squared: vec![1.0, 2.0], spe: vec![] }).is_ok());
-        let found = Reference::from_numbers(&[1.0, 2.0, 3.0, 4.0], true).unwrap();
+        assert!(Reference::of(&numbers(vec![], vec![])).is_err());
+        assert!(Reference::of(&numbers(vec![1.0, 2.0], vec![1.0])).is_err());
+        assert!(Reference::of(&numbers(vec![1.0, 2.0], vec![])).is_ok());
+        let found = Reference::from_numbers(&[1.0, 2.0, 3.0, 4.0], ScoreMoments::default(), true).unwrap();
         assert_eq!(
             (&found.numbers.t_squared[..], &found.numbers.spe[..]),
             (&[1.0, 2.0][..], &[3.0, 4.0][..])
         );
         assert!(found.cross_validated && !found.in_sample);
-        assert_eq!(Reference::from_numbers(&[1.0, -2.0], true), None);
-        assert_eq!(Reference::from_numbers(&[1.0, f64::NAN], true), None);
-        assert_eq!(Reference::from_numbers(&[], false), None);
+        assert_eq!(Reference::from_numbers(&[1.0, -2.0], ScoreMoments::default(), true), None);
+        assert_eq!(Reference::from_numbers(&[1.0, f64::NAN], ScoreMoments::default(), true), None);
+        assert_eq!(Reference::from_numbers(&[], ScoreMoments::default(), false), None);
     }
 }

@@ -1,7 +1,8 @@
 //! What a model file holds of the samples of the fit.
 
 use super::reference::MOST_KEPT;
-use super::{FitRows, Reference};
+use super::scores::NUMBERS as MOMENTS;
+use super::{FitRows, Novelty, Reference, ScoreMoments};
 use crate::error::{Error, Result};
 use crate::methods::FittedKernelPca;
 use crate::model::{Array, Header, Lift, ModelReader, Numbers};
@@ -11,9 +12,11 @@ use std::borrow::Cow;
 const NOVELTY_FIT: &str = "novelty.fit";
 /// The same by cross-validation.
 const NOVELTY_FOLDS: &str = "novelty.folds";
+/// Moments of the scores of these samples.
+const NOVELTY_SCORES: &str = "novelty.scores";
 /// Arrays about the samples of the fit. The last two are those of earlier versions, which told T² and errors apart; they are not read.
-pub(in crate::methods) const NOVELTY_ARRAYS: [&str; 4] =
-    [NOVELTY_FIT, NOVELTY_FOLDS, "novelty.moments", "novelty.quantiles"];
+pub(in crate::methods) const NOVELTY_ARRAYS: [&str; 5] =
+    [NOVELTY_FIT, NOVELTY_FOLDS, NOVELTY_SCORES, "novelty.moments", "novelty.quantiles"];
 
 impl FittedKernelPca {
     /// The array, where something is known that the samples in the file do not tell.
@@ -29,8 +32,14 @@ impl FittedKernelPca {
             },
         };
         let rows = reference.n_samples();
-        let numbers = [reference.numbers.t_squared, reference.numbers.spe].concat();
-        vec![Array::new(name, &[2, rows], Numbers::F64(Cow::Owned(numbers)))]
+        let Novelty { t_squared, spe, scores } = reference.numbers;
+        let (numbers, moments) = ([t_squared, spe].concat(), scores.numbers());
+        let shape = [moments.len() / MOMENTS, MOMENTS];
+        let mut arrays = vec![Array::new(name, &[2, rows], Numbers::F64(Cow::Owned(numbers)))];
+        if shape[0] > 0 {
+            arrays.push(Array::new(NOVELTY_SCORES, &shape, Numbers::F64(Cow::Owned(moments))));
+        }
+        arrays
     }
 }
 
@@ -48,7 +57,14 @@ pub(in crate::methods) fn read_fit_rows(
     let rows = shape.get(1).copied().unwrap_or(0);
     let reference = match shape.as_slice() {
         [2, _] if rows <= MOST_KEPT && rows <= header.n_samples => {
-            Reference::from_numbers(&file.numbers::<f64>(&name, &[2, rows])?, folds)
+            let numbers = file.numbers::<f64>(&name, &[2, rows])?;
+            let scores = match found(NOVELTY_SCORES).map(|array| array.shape.clone()) {
+                Some(shape) if shape.len() == 2 && shape[1] == MOMENTS && shape[0] <= header.n_samples => {
+                    ScoreMoments::from_numbers(&file.numbers::<f64>(NOVELTY_SCORES, &shape)?)
+                }
+                _ => ScoreMoments::default(),
+            };
+            Reference::from_numbers(&numbers, scores, folds)
         }
         _ => None,
     };

@@ -125,22 +125,37 @@ impl Trials {
         mean_and_error(&shares)
     }
 
-    fn log_loss(&self, number: usize) -> f64 {
-        self.loss.iter().map(|loss| loss[number]).sum::<f64>() / self.rows.iter().sum::<f64>()
+    /// Accuracy where each fold is judged with the κ that the other folds choose, (C67): mean over folds and standard error.
+    pub(super) fn nested_accuracy(&self) -> (f64, f64) {
+        let share = |fold: usize| {
+            let others: Vec<usize> = (0..self.rows.len()).filter(|other| *other != fold).collect();
+            self.right[fold][self.chosen(&others)] / self.rows[fold].max(1.0)
+        };
+        mean_and_error(&(0..self.rows.len()).map(share).collect::<Vec<f64>>())
     }
 
-    /// The best accuracy, of equals the least log-loss, of equals the largest κ.
-    pub(super) fn curve(&self) -> RegularizationCurve {
-        let (scores, errors): (Vec<f64>, Vec<f64>) =
-            (0..SHARES.len()).map(|number| self.accuracy(number)).unzip();
+    /// The κ with the best mean accuracy over some folds, of equals the least log-loss, of equals the largest κ.
+    fn chosen(&self, folds: &[usize]) -> usize {
+        let score = |number: usize| -> f64 {
+            let share = |fold: &usize| self.right[*fold][number] / self.rows[*fold].max(1.0);
+            folds.iter().map(share).sum::<f64>() / folds.len().max(1) as f64
+        };
+        let loss = |number: usize| -> f64 { folds.iter().map(|fold| self.loss[*fold][number]).sum() };
         let mut chosen = 0;
         for number in 1..SHARES.len() {
-            let gain = scores[number] - scores[chosen];
-            let (own, best) = (self.log_loss(number), self.log_loss(chosen));
-            if gain > TIE || (gain >= -TIE && own <= best * (1.0 + TIE)) {
+            let gain = score(number) - score(chosen);
+            if gain > TIE || (gain >= -TIE && loss(number) <= loss(chosen) * (1.0 + TIE)) {
                 chosen = number;
             }
         }
+        chosen
+    }
+
+    /// The accuracy of every κ, and which was chosen by all folds.
+    pub(super) fn curve(&self) -> RegularizationCurve {
+        let (scores, errors): (Vec<f64>, Vec<f64>) =
+            (0..SHARES.len()).map(|number| self.accuracy(number)).unzip();
+        let chosen = self.chosen(&(0..self.rows.len()).collect::<Vec<usize>>());
         RegularizationCurve { shares: SHARES.to_vec(), scores, errors, chosen }
     }
 }
@@ -197,5 +212,19 @@ mod tests {
         assert_eq!(trials(&|k| if k == 2 { 0.1 } else { 2.0 - k as f64 * 0.1 }).curve().chosen, 12);
         let (mean, error) = trials(&|_| 1.0).accuracy(5);
         assert_eq!((mean, error), (0.9, 0.0));
+    }
+
+    /// (C67) by hand: what a fold itself says of κ does not count for it.
+    #[test]
+    fn each_fold_is_judged_with_the_choice_of_the_others() {
+        let right = |best: usize| (0..13).map(|number| if number == best { 10.0 } else { 4.0 }).collect();
+        let trials = Trials {
+            rows: vec![10.0; 3],
+            right: vec![right(1), right(1), right(7)],
+            loss: vec![vec![1.0; 13]; 3],
+        };
+        // Folds 1 and 2 choose κ 1 for fold 3; for the others κ 1 and κ 7 are equal, and the larger is taken.
+        assert_eq!(trials.curve().chosen, 1);
+        assert!((trials.nested_accuracy().0 - 0.4).abs() < 1e-15);
     }
 }

@@ -113,7 +113,8 @@ impl FittedKernelDiscriminant {
 
     /// Share of held-out rows that were classified rightly, mean over folds, and its standard error.
     ///
-    /// Where κ was chosen this is its accuracy on the rows it was chosen by, a little too good on average.
+    /// Where κ was chosen, each fold is judged with the κ that the other folds choose, (C67); the curve has the accuracy of the chosen one,
+    /// which is optimistically biased.
     pub fn held_out_accuracy(&self) -> Option<(f64, f64)> {
         self.facts.held_out
     }

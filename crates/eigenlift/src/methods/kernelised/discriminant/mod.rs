@@ -295,7 +295,7 @@ impl Job<'_> {
             (Some(trials), Regularization::Auto) => {
                 let curve = trials.curve();
                 let at = curve.chosen;
-                (Some(((curve.scores[at], curve.errors[at]), Some(curve))), at)
+                (Some((trials.nested_accuracy(), Some(curve))), at)
             }
             (Some(trials), _) => (Some((trials.accuracy(0), None)), 0),
             (None, _) => (None, 0),
