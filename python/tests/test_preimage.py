@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn import decomposition
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 
 METHODS = ["auto", "fixed-point", "distance", "ridge", "gradient"]
@@ -33,6 +34,31 @@ def best(problem, fitted, **parameters):
     times, n_components, _ = BEST[problem]
     gamma = times / np.median(pdist(fitted, "sqeuclidean"))
     return KernelPCA(n_components, kernel="rbf", gamma=gamma, **parameters)
+
+
+def tables():
+    """Standardized tables with 300 rows to learn from and 150 new ones."""
+    for name, bunch in [("digits", load_digits()), ("wine", load_wine()), ("cancer", load_breast_cancer())]:
+        X = bunch.data[np.random.default_rng(0).permutation(len(bunch.data))[:450]]
+        n = 2 * len(X) // 3
+        spread = X[:n].std(axis=0)
+        X = (X - X[:n].mean(axis=0)) / np.where(spread > 0, spread, 1)
+        yield pytest.param(X[:n], X[n:], id=name)
+
+
+@pytest.mark.parametrize("n_components", [5, 20])
+@pytest.mark.parametrize(("X", "new"), tables())
+def test_ridge_is_as_good_as_that_of_scikit_learn_with_the_best_alpha(X, new, n_components):
+    settings = {"n_components": n_components, "kernel": "rbf", "gamma": 1 / X.shape[1]}
+    ours = KernelPCA(preimage="ridge", **settings).fit(X)
+    found = error(ours.inverse_transform(ours.transform(new)), new)
+    theirs = []
+    for alpha in (1.0, 0.1, 0.01, 0.001):
+        model = decomposition.KernelPCA(fit_inverse_transform=True, alpha=alpha, **settings).fit(X)
+        theirs.append(error(model.inverse_transform(model.transform(new)), new))
+    assert found <= theirs[0]
+    # The alpha that is best on the new rows themselves is known afterwards alone.
+    assert found <= 1.1 * min(theirs)
 
 
 def circle(n=200):

@@ -11,7 +11,7 @@ pub(crate) use outer::{add_outer_products, padded};
 pub use triangle::Triangle;
 
 use crate::error::{Error, Result};
-use crate::linalg::{column_means, differences, shift_columns};
+use crate::linalg::{differences, shift_columns};
 use crate::matrix::{MatRef, Matrix};
 use rayon::prelude::*;
 
@@ -66,17 +66,9 @@ impl Partial {
 
     /// As [`Partial::of_rows`], without a copy.
     pub fn of_matrix(mut rows: Matrix<f64>, residual_trace: f64) -> Self {
-        let mean = column_means(rows.view());
-        let shift: Vec<f64> = mean.iter().map(|m| -m).collect();
-        shift_columns(rows.view_mut(), &shift);
-        let count = rows.n_rows();
-        Self {
-            count: count as u64,
-            weight: count as f64,
-            mean,
-            scatter: scatter(rows.view()),
-            residual_trace,
-        }
+        let (mean, weight) = center_weighted(&mut rows, None);
+        let count = rows.n_rows() as u64;
+        Self { count, weight, mean, scatter: scatter(rows.view()), residual_trace }
     }
 
     #[cfg(test)]

@@ -70,6 +70,11 @@ pub(crate) fn basis_columns(n: usize, k: usize) -> usize {
     Sizes::new(n, k).basis
 }
 
+/// Columns of the first block for k pairs of an n × n matrix.
+pub(crate) fn block_columns(n: usize, k: usize) -> usize {
+    Sizes::new(n, k).keep
+}
+
 /// The search space: an orthonormal basis Q, A·Q and T = QᵀAQ.
 struct Basis {
     q: Matrix<f64>,
@@ -142,6 +147,19 @@ fn first_columns(s: &Matrix<f64>, count: usize) -> Matrix<f64> {
 
 impl Eigensolver for Davidson {
     fn largest(&self, operator: &dyn LinearOperator, k: usize, how: &SolveOptions<'_>) -> Result<EigenPairs> {
+        Impatient { worth: f64::INFINITY }.largest(operator, k, how)
+    }
+}
+
+/// [`Davidson`] where another solver could do it: gives up as soon as the residuals say that it would take more passes than that one costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Impatient {
+    /// Passes that the other solver costs.
+    pub(crate) worth: f64,
+}
+
+impl Eigensolver for Impatient {
+    fn largest(&self, operator: &dyn LinearOperator, k: usize, how: &SolveOptions<'_>) -> Result<EigenPairs> {
         let n = operator.n_rows();
         let mut run = Run { operator, how, sizes: Sizes::new(n, k), stats: SolveStats::default(), k };
         let start = run.start(n)?;
@@ -166,7 +184,8 @@ impl Eigensolver for Davidson {
             run.stats.iterations += 1;
             let mut step = Step::new(&basis, run.sizes.keep)?;
             let open = run.open(&step);
-            let stuck = progress.is_stuck(run.worst(&step.norms, &step.theta)) && run.at_rounding(&step);
+            let worst = run.worst(&step.norms, &step.theta);
+            let stuck = progress.is_stuck(worst) && run.at_rounding(&step);
             if stuck || open.is_empty() || run.has_converged(&step) {
                 if let Some(pairs) = run.finish(&mut basis, &step, stuck)? {
                     return Ok(pairs);
@@ -174,7 +193,10 @@ impl Eigensolver for Davidson {
                 before = None;
                 continue;
             }
-            run.check_patience(&step.norms, &step.theta)?;
+            let expected = run.stats.passes as f64 + progress.passes_left(how.tolerance);
+            if run.stats.passes >= how.max_passes || expected > self.worth {
+                return Err(run.gave_up(&step.norms, &step.theta));
+            }
             let new = run.directions(&mut step, &open);
             let room = run.sizes.basis.saturating_sub(new.n_cols());
             let current = match basis.width > room {
@@ -234,11 +256,14 @@ impl Step {
 struct Progress {
     best: Option<f64>,
     idle: usize,
+    /// The last three, the latest last.
+    recent: [Option<f64>; 3],
 }
 
 impl Progress {
     /// Whether three steps in a row failed to halve the best residual.
     fn is_stuck(&mut self, residual: f64) -> bool {
+        self.recent = [self.recent[1], self.recent[2], Some(residual)];
         match self.best {
             Some(best) if residual > 0.5 * best => self.idle += 1,
             _ => {
@@ -247,6 +272,17 @@ impl Progress {
             }
         }
         self.idle >= 3
+    }
+
+    /// Passes until the residual is `tolerance`, if it goes on falling as in the last two steps; 0 before that is known.
+    fn passes_left(&self, tolerance: f64) -> f64 {
+        let [Some(before), _, Some(now)] = self.recent else { return 0.0 };
+        let (goal, step) = ((tolerance / now).ln(), 0.5 * (now / before).ln());
+        match (goal < 0.0, step < 0.0) {
+            (false, _) => 0.0,
+            (true, false) => f64::INFINITY,
+            (true, true) => goal / step,
+        }
     }
 }
 
@@ -422,10 +458,6 @@ impl Run<'_> {
         self.how.basis.then(|| BasisProducts::new(basis.q(), basis.aq(), unit_roundoff))
     }
 
-    fn check_patience(&self, norms: &[f64], theta: &[f64]) -> Result<()> {
-        if self.stats.passes < self.how.max_passes { Ok(()) } else { Err(self.gave_up(norms, theta)) }
-    }
-
     fn gave_up(&self, norms: &[f64], theta: &[f64]) -> Error {
         Error::NotConverged {
             passes: self.stats.passes as f64,
@@ -433,5 +465,25 @@ impl Run<'_> {
             tolerance: self.how.tolerance,
             action: "Loosen the tolerance, ask for fewer components, or use double precision".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_left_are_those_of_a_geometric_fall() {
+        let mut progress = Progress::default();
+        let mut left = Vec::new();
+        for residual in [1.0, 0.5, 0.25, 0.3, 0.3] {
+            progress.is_stuck(residual);
+            left.push(progress.passes_left(1.0 / 1024.0));
+        }
+        assert_eq!(left[..2], [0.0, 0.0]);
+        // From 2⁻² to 2⁻¹⁰ by halves.
+        assert!((left[2] - 8.0).abs() < 1e-12, "{left:?}");
+        assert!(left[3] > 20.0 && left[4].is_infinite(), "{left:?}");
+        assert_eq!(progress.passes_left(0.5), 0.0);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use certificate::{LeftOut, Sketched, Whole};
 pub use counting::BasisProducts;
 pub(crate) use counting::Sizes;
 pub use davidson::Davidson;
-pub(crate) use davidson::basis_columns;
+pub(crate) use davidson::{Impatient, basis_columns, block_columns};
 pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};

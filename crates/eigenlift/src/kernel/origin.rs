@@ -37,7 +37,43 @@ fn shift(form: &Form) -> Shift {
     }
 }
 
+/// A column whose mean is far larger than its spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FarColumn {
+    /// Counted from 0.
+    pub(crate) column: usize,
+    pub(crate) mean: f64,
+    /// Standard deviation.
+    pub(crate) spread: f64,
+}
+
 impl Kernel {
+    /// Of the columns whose mean is far larger than their spread the one with the largest mean, which adds most to all kernel values, where
+    /// a shift of rows changes these and no origin makes up for it. Cost: two readings of the rows.
+    pub(crate) fn far_column(&self, rows: AnyPoints<'_>) -> Option<FarColumn> {
+        if self.origin.is_some() || shift(&self.form) == Shift::Nothing {
+            return None;
+        }
+        let (n, d) = (rows.n_rows(), rows.n_cols());
+        let (mut row, mut mean, mut squares) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
+        for i in 0..n {
+            rows.copy_row(i, &mut row);
+            mean.iter_mut().zip(&row).for_each(|(m, x)| *m += (x - *m) / (i + 1) as f64);
+        }
+        for i in 0..n {
+            rows.copy_row(i, &mut row);
+            let pairs = squares.iter_mut().zip(&row).zip(&mean);
+            pairs.for_each(|((square, x), m)| *square += (x - m) * (x - m));
+        }
+        let columns = mean.iter().zip(&squares).enumerate().map(|(column, (mean, square))| FarColumn {
+            column,
+            mean: *mean,
+            spread: (square / n.max(1) as f64).sqrt(),
+        });
+        let far = columns.filter(|c| c.mean.abs() > c.spread * FAR.sqrt());
+        far.max_by(|a, b| a.mean.abs().total_cmp(&b.mean.abs()))
+    }
+
     /// o, where rows are taken from an origin.
     pub fn origin(&self) -> Option<&[f64]> {
         self.origin.as_deref()
@@ -151,6 +187,19 @@ fn sparse_mean<T: Real>(x: CsrRef<'_, T>) -> (Vec<f64>, f64) {
 mod tests {
     use super::*;
     use crate::data::Csr;
+    use crate::kernel::KernelSpec;
+
+    #[test]
+    fn the_column_that_hides_the_others_is_found() {
+        let rows =
+            Matrix::from_fn(8, 3, |i, j| [1.0, 2000.0, 700.0][j] + (i % 2) as f64 * [2.0, 4.0, 0.0][j]);
+        let kernel = |text: &str| Kernel::new(&text.parse::<KernelSpec>().unwrap(), 3).unwrap();
+        let found = kernel("linear").far_column(Points::Dense(rows.view()).into());
+        assert_eq!(found, Some(FarColumn { column: 1, mean: 2002.0, spread: 2.0 }));
+        assert_eq!(kernel("rbf(gamma=1)").far_column(Points::Dense(rows.view()).into()), None);
+        let near = kernel("linear").with_origin(vec![2.0, 2002.0, 700.0]);
+        assert_eq!(near.far_column(Points::Dense(rows.view()).into()), None);
+    }
 
     #[test]
     fn sparse_rows_have_the_mean_and_spread_of_dense_ones() {

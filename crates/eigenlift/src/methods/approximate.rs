@@ -260,6 +260,7 @@ pub(super) fn finish(
     if axes.values.last().is_some_and(|least| axes.rounding > ROUGH * least) {
         warnings.extend(hidden.map(|hidden| hidden.rounding_sentence(axes.rounding, &plan.precision)));
     }
+    Hidden::name_column(&mut warnings, &axes.projection.lift, &settings.column_names);
     warnings.extend(certificate.tie_sentences());
     plan.n_samples = partial.count() as usize;
     let Axes { values, projection, mean, .. } = axes;

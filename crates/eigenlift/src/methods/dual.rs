@@ -6,9 +6,9 @@ pub(crate) use settle::{Hidden, no_variance_action};
 
 use super::proof::{Proof, entry_error, trace_error};
 use crate::eigen::{
-    Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Indefinite, Refined, Sketch,
-    SolveOptions, SolveStats, Whole, descending, fix_signs, lowest_ritz_value, rank_threshold, rayleigh_ritz,
-    residual_floor,
+    Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Impatient, Indefinite, Refined,
+    Sketch, SolveOptions, SolveStats, Whole, descending, fix_signs, lowest_ritz_value, rank_threshold,
+    rayleigh_ritz, residual_floor,
 };
 use crate::error::{Error, Result};
 use crate::features::pivoted_cholesky;
@@ -186,17 +186,18 @@ pub(super) fn check_magnitude(largest: f64, n: usize) -> Result<()> {
     ))
 }
 
-/// Eigenpairs whose residuals come from a product with the matrix itself, and its row means.
+/// Eigenpairs whose residuals come from a product with the matrix itself, and its row means; no convergence as soon as more than `worth`
+/// passes are expected.
 fn certified_pairs(
     problem: &DualProblem<'_>,
     plan: &Plan,
-    how: &SolveOptions<'_>,
+    (how, worth): (&SolveOptions<'_>, f64),
 ) -> Result<(EigenPairs, GramSummary)> {
     let gram = problem.gram;
     let wanted = plan.n_components.min(gram.n_rows().saturating_sub(1));
     let solver: Box<dyn Eigensolver> = match plan.solver {
         Solver::Dense => Box::new(Dense { by_magnitude: plan.repair == Indefinite::Flip }),
-        Solver::Davidson => Box::new(Davidson),
+        Solver::Davidson => Box::new(Impatient { worth }),
     };
     let mut spent = SolveStats::default();
     if let Some(draft) = problem.draft {
@@ -208,7 +209,8 @@ fn certified_pairs(
                     return Ok((pairs, summary));
                 }
             }
-            // Single precision did not get there; double precision may.
+            // Single precision did not get there; double precision may, if that is worth it.
+            Err(error @ Error::NotConverged { .. }) if worth.is_finite() => return Err(error),
             Err(Error::NotConverged { .. }) => {}
             Err(other) => return Err(other),
         }

@@ -1,6 +1,6 @@
 //! A fitted kernel PCA.
 
-use super::dual::{DualSolution, RATIO_UNKNOWN};
+use super::dual::{DualSolution, Hidden, RATIO_UNKNOWN};
 use super::kernel_choice::KernelChoice;
 use super::novelty::{FitRows, Reference};
 use crate::data::{AnyPoints, AnySamples};
@@ -68,6 +68,8 @@ impl FittedKernelPca {
             Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
             Similarity::Precomputed => Lift::Precomputed { n_samples: n },
         };
+        let mut warnings = solution.warnings;
+        Hidden::name_column(&mut warnings, &lift, column_names);
         let square = solution.row_means.iter().sum::<f64>() / n as f64;
         Self {
             mean: Some(FeatureMean { coefficients: None, square }),
@@ -77,7 +79,7 @@ impl FittedKernelPca {
             certificate: solution.certificate,
             stats: solution.stats,
             plan,
-            warnings: solution.warnings,
+            warnings,
             column_names: column_names.to_vec(),
             choice: None,
             scores: None,

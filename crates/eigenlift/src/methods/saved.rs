@@ -43,7 +43,7 @@ const MEAN_SQUARE: &str = "mean_square";
 const ORIGIN: &str = "origin";
 /// Arrays that models of every route have; those of earlier versions have no mean, and only fits of rows in memory say how unusual
 /// these are. Only kernels whose rows are taken from an origin have one.
-const ALWAYS: [&str; 14] = [
+const ALWAYS: [&str; 15] = [
     CENTERED_TRACE,
     COEFFICIENTS,
     EIGENVALUES,
@@ -54,6 +54,7 @@ const ALWAYS: [&str; 14] = [
     NOVELTY_ARRAYS[1],
     NOVELTY_ARRAYS[2],
     NOVELTY_ARRAYS[3],
+    NOVELTY_ARRAYS[4],
     OFFSET,
     ORIGIN,
     RESIDUALS,

@@ -1,18 +1,17 @@
 //! What happens when the iteration does not converge: the dense solver takes over where it fits.
 
 use super::{DualProblem, LOOK_PASSES, Negated, add, certified_pairs, lowest_eigenvalue};
-use crate::eigen::{EigenPairs, SolveOptions, SolveStats, lowest_ritz_value, rank_threshold};
+use crate::eigen::{EigenPairs, SolveOptions, SolveStats, block_columns, lowest_ritz_value, rank_threshold};
 use crate::error::{Error, Result};
 use crate::gram::{Storage, stored_bytes};
 use crate::methods::mercer::RESOLUTION;
 use crate::methods::schedule::dense_bytes;
-use crate::model::{Plan, Solver};
+use crate::model::{Lift, Plan, Solver};
 use crate::operator::{Centered, GramSummary};
 
-/// Up to this many samples the iteration is given up early: the dense solver takes seconds there.
-const FEW_SAMPLES: usize = 4096;
-/// Passes it is then allowed. Spectra without a gap take about 20.
-const PATIENCE: usize = 40;
+/// The dense solver costs n²/(this·b) passes of blocks of b columns. Cost: measured on 600 to 3000 samples of 50 to 2000 features; wide
+/// samples, whose kernel values are computed anew by the passes that certify, count most.
+const PASSES_OF_DENSE: f64 = 1700.0;
 
 /// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen.
 const LOWEST_PASSES: usize = 24;
@@ -25,12 +24,16 @@ pub(super) struct Settled {
     pub(super) switched: Option<String>,
 }
 
-/// Eigenpairs by the planned solver; by the dense one when the iteration does not converge and all eigenpairs fit.
+/// Passes of the iteration that cost as much as the dense solver.
+fn passes_of_dense(n: usize, k: usize) -> f64 {
+    (n as f64).powi(2) / (PASSES_OF_DENSE * block_columns(n, k) as f64)
+}
+
+/// Eigenpairs by the planned solver; by the dense one when the iteration would take longer and all eigenpairs fit.
 pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Result<Settled> {
     let can_switch = problem.may_switch && plan.solver == Solver::Davidson && dense_fits(plan);
-    let early = can_switch && plan.n_samples <= FEW_SAMPLES;
-    let patient = SolveOptions { max_passes: if early { PATIENCE } else { how.max_passes }, ..how.clone() };
-    let (passes, residual) = match certified_pairs(problem, plan, &patient) {
+    let worth = if can_switch { passes_of_dense(plan.n_samples, plan.n_components) } else { f64::INFINITY };
+    let (passes, residual) = match certified_pairs(problem, plan, (how, worth)) {
         Ok((pairs, summary)) => return Ok(Settled { pairs, summary, switched: None }),
         Err(Error::NotConverged { passes, residual, .. }) if can_switch => (passes, residual),
         Err(error @ Error::NotConverged { .. }) => return Err(explained(error, problem, plan, how)),
@@ -40,11 +43,11 @@ pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'
     problem.gram.summary(how.watch)?;
     let direct = Plan { solver: Solver::Dense, ..plan.clone() };
     let whole = DualProblem { draft: None, ..*problem };
-    let (mut pairs, summary) = certified_pairs(&whole, &direct, how)?;
+    let (mut pairs, summary) = certified_pairs(&whole, &direct, (how, f64::INFINITY))?;
     pairs.stats.passes += passes as usize;
     let switched = Some(format!(
-        "block Davidson had not converged after {passes:.0} passes (worst relative residual {residual:.1e}): the dense solver \
-         computed all eigenpairs instead"
+        "block Davidson had not converged after {passes:.0} passes (worst relative residual {residual:.1e}), and more would have \
+         taken longer than the dense solver, which computed all eigenpairs instead"
     ));
     Ok(Settled { pairs, summary, switched })
 }
@@ -98,6 +101,8 @@ pub(crate) struct Hidden {
     ratio: f64,
 }
 
+/// How sentences about it begin.
+const COMMON_PART: &str = "kernel values have a common part";
 /// From this ratio on the common part is named as the reason.
 const HIDING: f64 = 1e3;
 
@@ -108,10 +113,24 @@ impl Hidden {
         (ratio > HIDING).then_some(Self { ratio })
     }
 
+    /// Names the column that is to blame, among these rows, after a sentence of this kind; `names` are those of the columns, if they have any.
+    pub(crate) fn name_column(warnings: &mut Vec<String>, lift: &Lift, names: &[String]) {
+        let Lift::Kernel { kernel, samples } = lift else { return };
+        if !warnings.iter().any(|warning| warning.starts_with(COMMON_PART)) {
+            return;
+        }
+        let Some(far) = kernel.far_column(samples.points()) else { return };
+        let column = names.get(far.column).map_or(format!("{}", far.column + 1), |name| format!("{name:?}"));
+        warnings.push(format!(
+            "column {column} adds most to it, with the mean {:.3e} and the standard deviation {:.1e}: subtract its mean",
+            far.mean, far.spread
+        ));
+    }
+
     /// What is lost, for eigenvalues that count as zero up to the threshold.
     pub(crate) fn sentence(self, threshold: f64) -> String {
         format!(
-            "kernel values have a common part {:.0e} times as large as what centring leaves: components with eigenvalues below \
+            "{COMMON_PART} {:.0e} times as large as what centring leaves: components with eigenvalues below \
              {threshold:.1e} are lost in its rounding; center or standardize the columns",
             self.ratio
         )
@@ -121,7 +140,7 @@ impl Hidden {
     pub(crate) fn rounding_sentence(self, rounding: f64, precision: &str) -> String {
         let double = if precision == "f64" { "" } else { ", or use double precision" };
         format!(
-            "kernel values have a common part {:.0e} times as large as what centring leaves: its rounding in {precision} may \
+            "{COMMON_PART} {:.0e} times as large as what centring leaves: its rounding in {precision} may \
              change eigenvalues by up to {rounding:.1e}; center or standardize the columns{double}",
             self.ratio
         )

@@ -116,8 +116,9 @@ impl Known {
         32.0 * f64::EPSILON * self.trace + self.of_shift(self.trace)
     }
 
-    /// Refuses fewer than two rows.
+    /// Refuses fewer than two rows, and columns to standardize whose squares underflow.
     fn refuse_unusable(&self) -> Result<()> {
+        unit::refuse_tiny_columns(&self.mean, self.scale.as_deref())?;
         if self.count < 2 {
             return Err(Error::data(
                 if self.count == 1 { "1 row".into() } else { "no row".to_string() },

@@ -231,6 +231,34 @@ fn components_that_do_not_exist_are_left_out_with_a_warning() {
     }
 }
 
+/// One column whose squares underflow is named, whatever the route; a column of zeros is constant and stays.
+#[test]
+fn a_column_too_small_to_standardize_is_named() {
+    let x = correlated(60, 5, 9);
+    for route in ROUTES {
+        for size in [1e-145, 1e-160, 1e-250, 1e-300] {
+            let tiny = Matrix::from_fn(60, 5, |i, j| if j == 2 { x[(i, j)] * size } else { x[(i, j)] });
+            let error = by(route, 3).standardize().fit(tiny).unwrap_err().to_string();
+            assert!(
+                error.contains("column 3") && error.contains("Multiply the column"),
+                "{route:?} {size:e}: {error}"
+            );
+        }
+        let zeros = Matrix::from_fn(60, 5, |i, j| if j == 2 { 0.0 } else { x[(i, j)] });
+        by(route, 3).standardize().fit(zeros).unwrap();
+        // Column 3 is as sound as the others once it is in range.
+        let small = Matrix::from_fn(60, 5, |i, j| if j == 2 { x[(i, j)] * 1e-130 } else { x[(i, j)] });
+        let (a, b) = (
+            by(route, 3).standardize().fit(small).unwrap(),
+            by(route, 3).standardize().fit(x.clone()).unwrap(),
+        );
+        // As in the other tests of routes: the default tolerance of the iteration over its gap.
+        for (p, q) in a.variances().iter().zip(b.variances()) {
+            assert!((p / q - 1.0).abs() < 1e-6, "{route:?}");
+        }
+    }
+}
+
 /// Entries near the ends of the range of doubles: finite results that scale as they should, or a sentence.
 #[test]
 fn huge_and_tiny_entries_give_finite_results_or_a_sentence() {

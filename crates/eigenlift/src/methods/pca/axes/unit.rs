@@ -9,6 +9,25 @@ const ORDINARY: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// Sums of squares below this have lost digits to underflow.
 const SMALLEST: f64 = 1e-280;
 
+/// Refuses columns that are to be standardized but are so small that squares of their entries have lost digits, or vanished: the
+/// standard deviation is then wrong, or 1 as for a constant column.
+pub(super) fn refuse_tiny_columns(mean: &[f64], scale: Option<&[f64]>) -> Result<()> {
+    let least = SMALLEST.sqrt();
+    let vanished = |m: f64, s: f64| s == 1.0 && m != 0.0 && m.abs() < least;
+    let mut columns = scale.into_iter().flatten().zip(mean).enumerate();
+    match columns.find(|(_, (s, m))| **s < least || vanished(**m, **s)) {
+        None => Ok(()),
+        Some((j, (s, m))) => Err(Error::data(
+            match *s < least {
+                true => format!("column {} with the standard deviation {s:.1e}", j + 1),
+                false => format!("column {} with the mean {m:.1e}, squares of which vanish", j + 1),
+            },
+            format!("columns are standardized from {least:e} on: squares of smaller numbers underflow"),
+            "Multiply the column by a large number first, or leave it out",
+        )),
+    }
+}
+
 /// Rows are multiplied by 2^exponent, sums of squares by 4^exponent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unit {
