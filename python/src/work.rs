@@ -4,6 +4,7 @@ use crate::errors::to_python;
 use crate::pools;
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::{Error, Result};
+use eigenlift::memory;
 use eigenlift::progress::{CancelToken, Observer, Watch};
 use pyo3::prelude::*;
 use std::cell::RefCell;
@@ -96,7 +97,7 @@ fn run_on<T: Send + 'static>(
         let (mut work, mut result) = (Some(work), Err(Error::Cancelled));
         engine.run(&mut || {
             if let Some(work) = work.take() {
-                result = work(&engine, &watch);
+                result = memory::guard(|| work(&engine, &watch));
             }
         });
         // Nobody waits for work that was given up.

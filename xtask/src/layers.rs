@@ -6,7 +6,7 @@ use crate::source::{Source, find_word, is_word, line_of};
 /// The library whose modules are in layers.
 const LIBRARY: &str = "crates/eigenlift/src/";
 /// Modules that carry no idea of the pipeline and are free to all below them.
-const FOUNDATION: [&str; 7] = ["error", "progress", "real", "matrix", "random", "simd", "linalg"];
+const FOUNDATION: [&str; 8] = ["error", "memory", "progress", "real", "matrix", "random", "simd", "linalg"];
 /// What a module may see of the pipeline, where that is less than all that stands above it.
 const NARROW: [(&str, &[&str]); 1] = [("eigen", &["operator"])];
 

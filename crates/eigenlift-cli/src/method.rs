@@ -54,9 +54,13 @@ impl PlanWords {
         Self { text: plan.to_string(), json: serde_json::to_value(plan).unwrap_or_default() }
     }
 
-    /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file.
-    pub(crate) fn of_command(mut self, bytes: u64, readings: usize) -> Self {
-        let readings_words = counted(readings, "reading");
+    /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file; at most how often where that is
+    /// not known in advance.
+    pub(crate) fn of_command(mut self, bytes: u64, readings: usize, most_readings: Option<usize>) -> Self {
+        let readings_words = match most_readings {
+            Some(most) => format!("about {readings}, at most {most}, readings"),
+            None => counted(readings, "reading"),
+        };
         let line = format!(
             "in all       {} with rows and scores; {readings_words} of the table\n",
             crate::words::bytes(u128::from(bytes))
@@ -67,6 +71,9 @@ impl PlanWords {
         if let Value::Object(fields) = &mut self.json {
             fields.insert("bytes_in_all".into(), bytes.into());
             fields.insert("readings".into(), readings.into());
+            if let Some(most) = most_readings {
+                fields.insert("most_readings".into(), most.into());
+            }
         }
         self
     }

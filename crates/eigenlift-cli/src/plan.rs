@@ -64,14 +64,16 @@ pub(crate) fn plan_whole(
     // A table is read in double precision, and then turned into what the method works in.
     let read = data.entries as u64 * if method.precision().is_single() { 12 } else { 8 };
     let in_all = (held + plan.number("bytes_needed").max(scores)).max(read);
-    Ok(plan.of_command(in_all, 1))
+    Ok(plan.of_command(in_all, 1, None))
 }
 
 /// The plan for rows in pieces with what it takes in all: the scores are one more reading.
 pub(crate) fn of_pieces_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
-    let readings = rows.readings() + plan.number("expected_passes") as usize + 1;
+    let others = rows.readings() + 1;
+    let readings = others + plan.number("expected_passes") as usize;
+    let most = Some(plan.number("most_passes") as usize).filter(|most| *most > 0).map(|most| others + most);
     let in_all = plan.number("bytes_needed") + rows.held_bytes();
-    plan.of_command(in_all, readings)
+    plan.of_command(in_all, readings, most)
 }
 
 /// Bytes of the scores of all rows and of their errors.

@@ -6,9 +6,10 @@ mod memory;
 pub use cpu::Cpu;
 
 use crate::data::{AnyPoints, AnySamples};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::Kernel;
+use crate::memory::guard;
 use crate::operator::{GramOperator, LinearOperator};
 use std::fmt::Debug;
 
@@ -47,4 +48,20 @@ pub trait Engine: Debug + Send + Sync {
         x: AnyPoints<'a>,
         samples: &'a AnySamples,
     ) -> Result<Box<dyn LinearOperator + 'a>>;
+}
+
+impl dyn Engine + '_ {
+    /// The result of `work`, done with this engine's threads; memory that the system refuses is an error.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], or that of the work.
+    pub fn complete<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let (mut work, mut result) = (Some(work), Err(Error::Cancelled));
+        self.run(&mut || {
+            if let Some(work) = work.take() {
+                result = guard(work);
+            }
+        });
+        result
+    }
 }

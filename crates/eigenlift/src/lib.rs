@@ -21,6 +21,7 @@
 //! ```
 
 pub mod error;
+pub mod memory;
 pub mod progress;
 pub mod real;
 pub mod matrix;

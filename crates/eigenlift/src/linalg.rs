@@ -8,6 +8,7 @@ pub(crate) mod sparse;
 
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::memory::demand;
 use crate::real::Real;
 use rayon::prelude::*;
 
@@ -38,6 +39,11 @@ impl<'a, T: Real> Factor<'a, T> {
 pub(crate) enum Onto {
     Replace,
     Add,
+}
+
+/// Unwinds where the system does not grant so many copies of a matrix at once: faer takes what it works in without asking.
+fn demand_copies(count: usize, a: MatRef<'_, f64>) {
+    demand::<f64>(count.saturating_mul(a.n_rows()).saturating_mul(a.n_cols()));
 }
 
 fn borrow(m: MatRef<'_, f64>) -> faer::MatRef<'_, f64> {
@@ -218,6 +224,7 @@ pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)
     if a.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(gave_up());
     }
+    demand_copies(3, a.view());
     let eigen = borrow(a.view()).self_adjoint_eigen(faer::Side::Lower).map_err(|_| gave_up())?;
     let values: Vec<f64> = (0..n).rev().map(|j| eigen.S()[j]).collect();
     let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
@@ -231,6 +238,7 @@ pub(crate) fn symmetric_eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
     if a.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(gave_up());
     }
+    demand_copies(2, a.view());
     let mut values = borrow(a.view()).self_adjoint_eigenvalues(faer::Side::Lower).map_err(|_| gave_up())?;
     values.reverse();
     Ok(values)
@@ -249,6 +257,7 @@ fn gave_up() -> Error {
 ///
 /// Cost: 4·n·p² flops for n rows and p columns.
 pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
+    demand_copies(2, a);
     let q = borrow(a).qr().compute_thin_Q();
     Matrix::from_fn(q.nrows(), q.ncols(), |i, j| q[(i, j)])
 }
@@ -257,6 +266,7 @@ pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
 ///
 /// Cost: 2·n·p² flops.
 pub(crate) fn triangle_of(a: MatRef<'_, f64>) -> Matrix<f64> {
+    demand_copies(2, a);
     let qr = borrow(a).qr();
     let r = qr.thin_R();
     Matrix::from_fn(r.nrows(), r.ncols(), |i, j| if i <= j { r[(i, j)] } else { 0.0 })
@@ -276,6 +286,7 @@ pub(crate) fn right_singular(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Matrix<f64
     if (0..a.n_rows()).any(|i| a.row(i).iter().any(|x| !x.is_finite())) {
         return Err(failed());
     }
+    demand_copies(3, a);
     let svd = borrow(a).thin_svd().map_err(|_| failed())?;
     let count = a.n_rows().min(a.n_cols());
     let values = (0..count).map(|j| svd.S()[j]).collect();

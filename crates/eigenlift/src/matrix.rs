@@ -1,10 +1,11 @@
 //! Row-major matrices and views of them, so that NumPy's C order comes in without a copy.
 
 use crate::error::{Error, Result};
+use crate::memory::{filled, room_for};
 use crate::real::Real;
 
 /// An owned row-major matrix.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Matrix<T> {
     data: Vec<T>,
     n_rows: usize,
@@ -48,10 +49,18 @@ fn extent(n_rows: usize, n_cols: usize, row_stride: usize) -> Option<usize> {
     if n_rows == 0 { Some(0) } else { (n_rows - 1).checked_mul(row_stride)?.checked_add(n_cols) }
 }
 
+impl<T: Copy> Clone for Matrix<T> {
+    fn clone(&self) -> Self {
+        let mut data = room_for(self.data.len());
+        data.extend_from_slice(&self.data);
+        Self { data, n_rows: self.n_rows, n_cols: self.n_cols }
+    }
+}
+
 impl<T: Real> Matrix<T> {
-    /// All zeros.
+    /// All zeros. Memory that the system refuses unwinds to the nearest [`guard`](crate::memory::guard).
     pub fn zeros(n_rows: usize, n_cols: usize) -> Self {
-        Self { data: vec![T::ZERO; n_rows * n_cols], n_rows, n_cols }
+        Self { data: filled(T::ZERO, n_rows.saturating_mul(n_cols)), n_rows, n_cols }
     }
 
     /// All zeros, or an error where the system refuses that much memory: for matrices whose size grows with the data.
@@ -88,7 +97,8 @@ impl<T: Real> Matrix<T> {
 
     /// Entry (i, j) is `f(i, j)`.
     pub fn from_fn(n_rows: usize, n_cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
-        let data = (0..n_rows * n_cols).map(|at| f(at / n_cols.max(1), at % n_cols.max(1))).collect();
+        let mut data = room_for(n_rows.saturating_mul(n_cols));
+        data.extend((0..n_rows * n_cols).map(|at| f(at / n_cols.max(1), at % n_cols.max(1))));
         Self { data, n_rows, n_cols }
     }
 
@@ -130,7 +140,15 @@ impl<T: Real> Matrix<T> {
 
     /// The first `n_cols` columns; without a copy when these are all.
     pub(crate) fn into_first_columns(self, n_cols: usize) -> Self {
-        if n_cols >= self.n_cols { self } else { self.view().first_columns(n_cols).to_matrix() }
+        let Self { mut data, n_rows, n_cols: before } = self;
+        if n_cols >= before {
+            return Self { data, n_rows, n_cols: before };
+        }
+        // Why in place: the matrix may take most of the memory that is allowed.
+        (1..n_rows).for_each(|i| data.copy_within(i * before..i * before + n_cols, i * n_cols));
+        data.truncate(n_rows * n_cols);
+        data.shrink_to_fit();
+        Self { data, n_rows, n_cols }
     }
 
     /// Column j, copied.
@@ -239,7 +257,7 @@ impl<'a, T: Real> MatRef<'a, T> {
 
     /// A copy without gaps.
     pub fn to_matrix(&self) -> Matrix<T> {
-        let mut data = Vec::with_capacity(self.n_rows * self.n_cols);
+        let mut data = room_for(self.n_rows * self.n_cols);
         (0..self.n_rows).for_each(|i| data.extend_from_slice(self.row(i)));
         Matrix { data, n_rows: self.n_rows, n_cols: self.n_cols }
     }

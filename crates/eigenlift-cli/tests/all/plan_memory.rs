@@ -43,10 +43,23 @@ fn base(folder: &Folder) -> f64 {
 
 /// Planned and taken bytes, and the plan, of `fit` with these words.
 fn measured(folder: &Folder, words: &str) -> (f64, f64, serde_json::Value) {
-    let plan = folder.say(&format!("plan {words} --json --quiet")).ok().json();
+    let plan = folder.say(&format!("plan {words} --json --quiet --threads 2")).ok().json();
     let account = folder.say(&format!("fit {words} --json --quiet --threads 2 --out s.npy")).ok().json();
     if let Some(readings) = account["data"]["readings"].as_f64() {
-        assert_eq!(number(&plan["readings"]), readings, "{words}: readings of the table");
+        let told = format!("{words}: {readings} readings of the table");
+        match plan["most_readings"].as_f64() {
+            Some(most) => assert!(readings <= most, "{told}"),
+            None => assert_eq!(number(&plan["readings"]), readings, "{told}"),
+        }
+    }
+    let passes = account["stats"]["passes"].as_f64().unwrap_or(0.0);
+    match plan["most_passes"].as_f64() {
+        Some(most) => assert!(passes <= most, "{words}: {passes} passes"),
+        // Methods that read rows in place of passing over a matrix have no passes to report.
+        None if passes > 0.0 && !plan["expected_passes"].is_null() => {
+            assert_eq!(number(&plan["expected_passes"]), passes, "{words}: passes");
+        }
+        None => {}
     }
     (number(&plan["bytes_in_all"]), number(&account["peak_memory_bytes"]) - base(folder), plan)
 }
@@ -64,17 +77,52 @@ fn kernel_pca() {
     let folder = folder(6000, 20);
     assert_eq!(check(&folder, "kpca x.npy -k 5")["storage"], "stored");
     assert_eq!(check(&folder, "kpca x.npy -k 5 --memory 60MB --rank exact")["storage"], "tiled");
+    check(&folder, "kpca x.npy -k 5 --precision f32");
+    let few = self::folder(1500, 10);
+    assert_eq!(check(&few, "kpca x.npy -k 5 --solver dense")["expected_passes"], 2);
+}
+
+#[test]
+fn kernel_pca_through_features() {
+    let folder = folder(60_000, 16);
+    for words in [
+        "kpca x.npy -k 5 --rank 300",
+        "kpca x.npy -k 5 --rank 300 --low-rank uniform",
+        "kpca x.npy -k 5 --rank 200 --low-rank kmeans",
+        "kpca x.npy -k 5 --rank 300 --low-rank fourier",
+        "kpca x.npy -k 5 --rank 300 --low-rank growing",
+        "kpca x.npy -k 5 --rank 256 --low-rank tensorsketch --kernel polynomial(degree=2)",
+        "kpca x.npy -k 5 --kernel linear",
+    ] {
+        check(&folder, words);
+    }
+    check(&self::folder(3000, 10), "kpca x.npy -k 5 --rank 300");
+    // The number of landmarks is found: the plan counts the most that are tried.
+    let words = "kpca x.npy -k 5 --rank auto --kernel rbf(gamma=0.05)";
+    let (planned, taken, plan) = measured(&self::folder(12_000, 3), words);
+    assert!(plan["reasons"].to_string().contains("whose memory is counted"), "{plan}");
+    assert!(taken <= planned + KEPT, "{words}: {planned} planned, {taken} taken");
 }
 
 #[test]
 fn rows_in_chunks() {
     let folder = folder(120_000, 16);
-    for words in ["kpca x.npy -k 3 --rank 150 --memory 24MB", "pca x.npy -k 3 --memory 12MB"] {
-        let plan = check(&folder, words);
-        assert!(number(&plan["chunk_rows"]) > 0.0, "{words}");
-    }
     folder.say("fit pca x.npy -k 16 --quiet --out x.csv").ok();
-    check(&folder, "pca x.csv -k 3 --memory 12MB");
+    folder.say("fit pca x.npy -k 16 --quiet --out x.parquet").ok();
+    for words in [
+        "kpca DATA -k 3 --rank 150 --memory 24MB",
+        "kpca DATA -k 3 --rank 100 --low-rank growing --memory 24MB",
+        "pca DATA -k 3 --memory 24MB",
+        "pca DATA -k 3 --route krylov --memory 24MB",
+        "pca DATA -k 3 --route tsqr --memory 24MB",
+        "whiten DATA --memory 24MB",
+    ] {
+        for data in ["x.npy", "x.csv", "x.parquet"] {
+            let words = words.replace("DATA", data);
+            let plan = check(&folder, &words);
+            assert!(number(&plan["chunk_rows"]) > 0.0, "{words}");
+        }
+    }
 }
 
 #[test]
@@ -86,11 +134,42 @@ fn linear_methods_count_their_scores() {
 }
 
 #[test]
+fn principal_components() {
+    let wide = folder(1200, 4000);
+    check(&wide, "pca x.npy -k 5 --route dual");
+    check(&wide, "pca x.npy -k 5 --route krylov");
+    let folder = folder(20_000, 400);
+    for route in ["covariance", "tsqr", "directions"] {
+        check(&folder, &format!("pca x.npy -k 5 --route {route}"));
+    }
+}
+
+#[test]
 fn manifold_methods() {
     let folder = folder(6000, 6);
     check(&folder, "isomap x.npy --exact");
+    check(&folder, "isomap x.npy --landmarks 300");
     check(&folder, "mds x.npy --landmarks 500");
     check(&folder, "laplacian x.npy");
+    check(&folder, "laplacian x.npy --kernel rbf(gamma=0.1)");
+    check(&folder, "diffusion x.npy");
+}
+
+#[test]
+fn locally_linear_embedding() {
+    check(&folder(6000, 6), "lle x.npy");
+    let folder = folder(6000, 3);
+    for variant in ["standard", "modified", "hessian", "ltsa"] {
+        check(&folder, &format!("lle x.npy --variant {variant} --neighbors 12"));
+    }
+}
+
+#[test]
+fn kernelized_methods() {
+    let folder = folder(12_000, 9);
+    check(&folder, "kkmeans x.npy --clusters 3 --rank 300");
+    check(&folder, "kda x.npy --target 9 --rank 300");
+    check(&folder, "kcca x.npy --view 1-4 --view 5-8 --rank 300");
 }
 
 #[test]

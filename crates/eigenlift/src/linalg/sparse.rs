@@ -1,6 +1,7 @@
 //! Cholesky's factorisation of a sparse matrix, in one thread, so that its bits repeat.
 
 use crate::matrix::{MatMut, Matrix};
+use crate::memory::room_for;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
     LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
@@ -88,8 +89,7 @@ impl Analysis {
 /// The lower triangle of a symmetric matrix by compressed rows, every diagonal entry present.
 fn lower_triangle(offsets: &[usize], columns: &[u32], values: &[f64]) -> (Vec<usize>, Vec<usize>, Vec<f64>) {
     let half = columns.len() / 2 + offsets.len();
-    let mut triangle =
-        (Vec::with_capacity(offsets.len()), Vec::with_capacity(half), Vec::with_capacity(half));
+    let mut triangle = (room_for(offsets.len()), room_for(half), room_for(half));
     triangle.0.push(0);
     for (i, ends) in offsets.windows(2).enumerate() {
         let mut diagonal = 0.0;

@@ -82,9 +82,7 @@ fn fit_rows(
     let sample = chooser.sample(rows)?;
     let (pieces, mut before) = (rows.pieces(), 0);
     loop {
-        let mut chosen = Err(Error::Cancelled);
-        engine.run(&mut || chosen = chooser.choose(pieces, &sample, rank));
-        let (features, complete) = chosen?;
+        let (features, complete) = engine.complete(|| chooser.choose(pieces, &sample, rank))?;
         let sum = rows.accumulate(&features, &plan, (&*engine, &settings.features.watch))?;
         let sampled = features.sampled_error(&sample, plan.seed)?;
         if let (Route::LowRank, Rank::UntilShare(share)) = (plan.route, low_rank.rank) {
@@ -104,8 +102,7 @@ fn fit_rows(
         }
         let plan = Plan { rank: features.dimension(), ..plan.clone() };
         let work = Finished { features: &features, sum: &sum, sampled, warnings: Vec::new() };
-        let mut model = Err(Error::Cancelled);
-        engine.run(&mut || model = finish(settings, plan.clone(), &work, engine.clone()));
+        let model = engine.complete(|| finish(settings, plan.clone(), &work, engine.clone()));
         return model;
     }
 }
@@ -147,14 +144,12 @@ pub(super) fn choose_features(
     };
     let mut source = RowsInMemory::new(x.points());
     let sample = chooser.sample(&mut Rows::Memory(&mut source, x))?;
-    let mut chosen = Err(Error::Cancelled);
-    engine.run(&mut || {
-        chosen = chooser.choose(None, &sample, plan.rank).and_then(|(features, _)| {
+    engine.complete(|| {
+        chooser.choose(None, &sample, plan.rank).and_then(|(features, _)| {
             let error = features.sampled_error(&sample, plan.seed)?;
             Ok((features, error))
-        });
-    });
-    chosen
+        })
+    })
 }
 
 /// Landmarks grow while the rows are read.

@@ -71,9 +71,7 @@ impl FittedKernelPca {
         vectors: Matrix<f64>,
         watch: &Watch,
     ) -> Result<FittedKernelPca> {
-        let mut product = Err(Error::Cancelled);
-        self.engine.run(&mut || product = dual::centred_product(gram, &vectors, watch));
-        let product = product?;
+        let product = self.engine.complete(|| dual::centred_product(gram, &vectors, watch))?;
         let known_valid = dual::known_valid(&self.similarity());
         let (n, k) = (vectors.n_rows(), vectors.n_cols());
         let values: Vec<f64> =

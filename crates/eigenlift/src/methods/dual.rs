@@ -5,6 +5,7 @@ mod settle;
 pub(crate) use settle::{Hidden, no_variance_action};
 
 use super::proof::{Proof, entry_error, trace_error};
+use super::schedule::MAX_PASSES;
 use crate::eigen::{
     Certificate, Convergence, Davidson, Dense, EigenPairs, Eigensolver, Impatient, Indefinite, Refined,
     Sketch, SolveOptions, SolveStats, Whole, descending, fix_signs, lowest_ritz_value, rank_threshold,
@@ -20,8 +21,6 @@ use crate::model::{Plan, Solver};
 use crate::operator::{Centered, GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
 
-/// Passes after which the iteration gives up.
-const MAX_PASSES: usize = 200;
 /// Share of the tolerance that the solver is asked for.
 const SOLVER_SHARE: f64 = 0.8;
 /// Eigenvalues of the sketch below this share of its largest are rounding.

@@ -268,10 +268,7 @@ impl KernelPca {
         engine: Arc<dyn Engine>,
         start: Option<&Matrix<f64>>,
     ) -> Result<FittedKernelPca> {
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || {
-            result = self.solve(&similarity, &x, &plan, &*engine, start);
-        });
+        let result = engine.complete(|| self.solve(&similarity, &x, &plan, &*engine, start));
         Ok(FittedKernelPca::of_solution(result?, (similarity, x), plan, &self.column_names, engine))
     }
 

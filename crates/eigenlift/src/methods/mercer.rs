@@ -134,9 +134,7 @@ pub fn mercer_check(
     seed: u64,
     watch: &Watch,
 ) -> Result<MercerReport> {
-    let mut result = Err(Error::Cancelled);
-    engine.run(&mut || result = check(spec, x, engine, memory_limit, seed, watch));
-    result
+    engine.complete(|| check(spec, x, engine, memory_limit, seed, watch))
 }
 
 fn check(

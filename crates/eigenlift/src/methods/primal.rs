@@ -202,6 +202,11 @@ fn residuals_over_samples(scatter: &Matrix<f64>, axes: &Matrix<f64>, values: &[f
     values.iter().enumerate().map(|(j, v)| (squares[(j, j)].max(0.0) / v).sqrt()).collect()
 }
 
+/// Whether all eigenpairs of a matrix of m rows are found where k of them are wanted.
+pub(crate) fn is_direct(m: usize, k: usize) -> bool {
+    m <= DENSE_FEATURES || k.saturating_mul(5) >= m
+}
+
 /// Eigenpairs of a symmetric positive semi-definite matrix with the k largest eigenvalues, and its Frobenius norm. Residuals
 /// are estimates.
 ///
@@ -222,7 +227,7 @@ pub(crate) fn leading_eigenpairs(a: &Matrix<f64>, k: usize, watch: &Watch) -> Re
     };
     let operator = Explicit(a);
     let direct = || Dense { by_magnitude: false }.largest(&operator, k.min(m), &how);
-    let pairs = if m <= DENSE_FEATURES || k.saturating_mul(5) >= m {
+    let pairs = if is_direct(m, k) {
         direct()?
     } else {
         match Davidson.largest(&operator, k, &how) {

@@ -26,9 +26,17 @@ const MOST_PASSED_ROWS: usize = 50_000;
 const DRAFT_TOLERANCE: f64 = 1e-7;
 /// Largest sketch that a solver starts from.
 const WIDEST_SKETCH: usize = 800;
-/// Passes that block Davidson takes for few pairs, and pairs for which it takes one more.
-const DAVIDSON_PASSES: usize = 4;
+/// Passes that block Davidson takes for few pairs, the certificate's included, pairs for which it takes one more, and digits beyond
+/// the sixth for which it takes three more.
+const DAVIDSON_PASSES: usize = 5;
+const FEW_PAIRS: usize = 5;
 const PAIRS_PER_PASS: usize = 6;
+const DIGITS: f64 = 4.0;
+/// Passes after which the iteration gives up.
+pub(super) const MAX_PASSES: usize = 200;
+/// Passes that are made at most: by the iteration on a draft and on the matrix itself, for the lowest eigenvalue of each, for norms and
+/// for the certificate.
+const MOST_PASSES: usize = 2 * MAX_PASSES + 60;
 /// Share of the memory that can be had which a fit allows itself.
 const SHARE_OF_AVAILABLE: f64 = 0.8;
 /// Assumed when the engine does not know how much memory there is.
@@ -194,6 +202,7 @@ pub(crate) fn plan_of_stream(
         repair: settings.repair,
         sketch_rank: 0,
         expected_passes: 1,
+        most_passes: None,
         tolerance: settings.tolerance,
         seed: settings.features.seed,
         engine: engine.name(),
@@ -255,7 +264,8 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         solver,
         repair: request.repair,
         sketch_rank,
-        expected_passes: if solver == Solver::Dense { 2 } else { DAVIDSON_PASSES + k / PAIRS_PER_PASS },
+        expected_passes: if solver == Solver::Dense { 2 } else { davidson_passes(k, request.tolerance) },
+        most_passes: (solver == Solver::Davidson).then_some(MOST_PASSES),
         tolerance: request.tolerance,
         seed: request.seed,
         engine: engine.name(),
@@ -264,6 +274,13 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         bytes_allowed: allowed,
         reasons,
     })
+}
+
+/// Passes expected of block Davidson.
+fn davidson_passes(k: usize, tolerance: f64) -> usize {
+    let digits = -(tolerance.max(1e-15) / 1e-6).log10();
+    let more = (3.0 * digits / DIGITS).max(0.0) as usize;
+    DAVIDSON_PASSES + k.saturating_sub(FEW_PAIRS) / PAIRS_PER_PASS + more
 }
 
 pub(super) fn allowance(limit: Option<u64>, engine: &dyn Engine) -> (u64, String) {

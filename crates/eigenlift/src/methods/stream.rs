@@ -233,15 +233,12 @@ impl KernelPcaStream {
     }
 
     fn moments(&self, x: AnyPoints<'_>) -> Result<(Partial, f64)> {
-        let mut result = Err(Error::Cancelled);
-        self.engine.run(&mut || {
-            result =
-                self.features.rows(x, self.n_rows() as usize, &self.settings.features.watch).map(|rows| {
-                    let left = rows.residuals.iter().sum();
-                    (Partial::of_rows(rows.features.view(), left), rows.trace)
-                });
-        });
-        result
+        self.engine.complete(|| {
+            self.features.rows(x, self.n_rows() as usize, &self.settings.features.watch).map(|rows| {
+                let left = rows.residuals.iter().sum();
+                (Partial::of_rows(rows.features.view(), left), rows.trace)
+            })
+        })
     }
 
     /// One row after the other, as if they came alone: a row that is new becomes a landmark before it is added, (K36).

@@ -76,8 +76,11 @@ pub struct Plan {
     pub repair: Indefinite,
     /// Columns of the sketch that the solver starts from; 0 for none.
     pub sketch_rank: usize,
-    /// Passes over the Gram matrix expected.
+    /// Passes over the Gram matrix expected; readings of the rows for a fit through features.
     pub expected_passes: usize,
+    /// Passes at most, when their number is not known in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_passes: Option<usize>,
     /// Relative residual asked for.
     pub tolerance: f64,
     /// Seed of every random draw.
@@ -213,7 +216,11 @@ impl std::fmt::Display for Plan {
                 write!(f, ", sketch of rank {}", self.sketch_rank)?;
             }
             writeln!(f)?;
-            writeln!(f, "passes       about {} over the Gram matrix", self.expected_passes)?;
+            let number = match self.most_passes {
+                None => self.expected_passes.to_string(),
+                Some(most) => format!("about {}, at most {most},", self.expected_passes),
+            };
+            writeln!(f, "passes       {number} over the Gram matrix")?;
         } else {
             writeln!(f, "passes       {} over the rows", self.expected_passes)?;
         }

@@ -3,6 +3,7 @@
 use super::LinearOperator;
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::memory::{filled, room_for};
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -39,7 +40,7 @@ impl SparseSymmetric {
         }
         (0..n).for_each(|i| counts[i + 1] += counts[i]);
         let mut next = counts.clone();
-        let mut places = vec![(0u32, 0.0f64); counts[n]];
+        let mut places = filled((0u32, 0.0f64), counts[n]);
         let mut put = |row: u32, column: u32, value: f64| {
             let at = &mut next[row as usize];
             places[*at] = (column, value);
@@ -57,23 +58,52 @@ impl SparseSymmetric {
 
     /// BᵀB for a matrix B of n columns that is given by its rows of (column, value).
     ///
-    /// Cost: the sum of squared row lengths, in time and, until equal places are added up, memory.
+    /// Cost: the sum of squared row lengths in time; memory of B by columns and of twice the result.
     ///
     /// # Errors
     /// As [`SparseSymmetric::from_triplets`].
     pub fn gram(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<Self> {
-        let mut entries = Vec::with_capacity(rows.iter().map(|row| row.len() * (row.len() + 1) / 2).sum());
-        for row in rows {
-            for (a, (i, x)) in row.iter().enumerate() {
-                // A column named twice in a row meets itself twice: once for each order of the two.
-                let rest = row.get(a..).unwrap_or_default().iter().enumerate();
-                entries.extend(rest.map(|(after, (j, y))| {
-                    let twice = after > 0 && i == j;
-                    (*i, *j, if twice { 2.0 * x * y } else { x * y })
-                }));
+        check_size(n)?;
+        let (starts, places) = by_column(n, rows)?;
+        let pieces = (0..n.div_ceil(PIECE_ROWS)).into_par_iter().map(|piece| {
+            let mut out = (Vec::new(), Vec::new(), Vec::new());
+            let mut line = Vec::new();
+            for i in piece * PIECE_ROWS..((piece + 1) * PIECE_ROWS).min(n) {
+                line.clear();
+                for (row, x) in &places[starts[i]..starts[i + 1]] {
+                    line.extend(rows[*row].iter().map(|(j, y)| (*j, x * y)));
+                }
+                add_up(&mut line);
+                out.0.push(line.len());
+                out.1.extend(line.iter().map(|(column, _)| *column));
+                out.2.extend(line.iter().map(|(_, value)| *value));
+            }
+            out
+        });
+        let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<f64>)> = pieces.collect();
+        let total = pieces.iter().map(|(_, columns, _)| columns.len()).sum();
+        let mut out = Self { offsets: vec![0], columns: room_for(total), values: room_for(total) };
+        for (lengths, columns, values) in pieces {
+            let ends = lengths.iter().scan(out.columns.len(), |end, length| {
+                *end += length;
+                Some(*end)
+            });
+            out.offsets.extend(ends);
+            out.columns.extend(columns);
+            out.values.extend(values);
+        }
+        out.check()
+    }
+
+    /// Refuses products that are not finite.
+    fn check(self) -> Result<Self> {
+        for i in 0..self.n() {
+            let (columns, values) = self.row(i);
+            for (j, value) in columns.iter().zip(values) {
+                check_entry(self.n(), self.offsets[i], (i as u32, *j, *value))?;
             }
         }
-        Self::from_triplets(n, &entries)
+        Ok(self)
     }
 
     fn from_rows(rows: Vec<Vec<(u32, f64)>>) -> Self {
@@ -172,16 +202,43 @@ impl LinearOperator for SparseSymmetric {
 
 /// The entries of a row by column, those of the same column added up in their order.
 fn merged(row: &mut [(u32, f64)]) -> Vec<(u32, f64)> {
-    row.sort_by_key(|(column, _)| *column);
-    let mut out: Vec<(u32, f64)> = Vec::with_capacity(row.len());
-    for (column, value) in row {
-        match out.last_mut() {
-            Some((last, sum)) if last == column => *sum += *value,
-            _ => out.push((*column, *value)),
-        }
-    }
+    let mut out = row.to_vec();
+    add_up(&mut out);
     out.shrink_to_fit();
     out
+}
+
+/// Sorts the entries of a row by column and adds up those of the same column in their order.
+fn add_up(row: &mut Vec<(u32, f64)>) {
+    row.sort_by_key(|(column, _)| *column);
+    row.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
+/// Entries by column: where each column starts, and which row each entry stands in, in the order of the rows.
+fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<(Vec<usize>, Vec<(usize, f64)>)> {
+    let mut starts = vec![0usize; n + 1];
+    for (at, row) in rows.iter().enumerate() {
+        for (column, value) in row {
+            check_entry(n, at, (*column, *column, *value))?;
+            starts[*column as usize + 1] += 1;
+        }
+    }
+    (0..n).for_each(|i| starts[i + 1] += starts[i]);
+    let mut next = starts.clone();
+    let mut places = filled((0, 0.0), starts[n]);
+    for (at, row) in rows.iter().enumerate() {
+        for (column, value) in row {
+            places[next[*column as usize]] = (at, *value);
+            next[*column as usize] += 1;
+        }
+    }
+    Ok((starts, places))
 }
 
 fn check_size(n: usize) -> Result<()> {

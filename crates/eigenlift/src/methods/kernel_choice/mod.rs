@@ -221,9 +221,7 @@ impl ChooseKernelPca {
             Some(engine) => engine.clone(),
             None => Arc::new(Cpu::new(self.threads)?),
         };
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = work());
-        result
+        engine.complete(work)
     }
 
     fn check(&self, x: &AnySamples) -> Result<()> {

@@ -115,10 +115,9 @@ impl Factor {
         for from in (0..n).step_by(step) {
             watch.step(stage, from, n)?;
             let rows = x.rows(from..(from + step).min(n));
-            let mut result = Err(Error::Cancelled);
-            self.engine.run(&mut || {
-                result = self.rows_from(rows, from, watch).and_then(|found| visit(from, found));
-            });
+            let result = self
+                .engine
+                .complete(|| self.rows_from(rows, from, watch).and_then(|found| visit(from, found)));
             result?;
         }
         Ok(())

@@ -73,12 +73,11 @@ impl DiffusionMap {
         let kernel = Kernel::for_points(&self.kernel, x.points(), self.common.seed)?;
         let stored = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components) == Storage::Stored;
         let storage = if stored { Storage::Stored } else { Storage::Tiled };
-        let mut found = Err(Error::Cancelled);
-        engine.run(&mut || {
-            found = engine.gram(&Similarity::Kernel(kernel.clone()), &x, storage).and_then(|gram| {
+        let found = engine.complete(|| {
+            engine.gram(&Similarity::Kernel(kernel.clone()), &x, storage).and_then(|gram| {
                 let on = WalkOn { gram: &*gram, alpha: self.alpha, may_stay: true };
                 walk(on, self.wanted())
-            });
+            })
         });
         let (part, scores, mut facts, warnings) = self.assemble(found?, kernel, x);
         facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;

@@ -185,9 +185,7 @@ impl IsomapDoctor {
                 "Allow more memory, or examine fewer rows",
             ));
         }
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.run(given));
-        result
+        engine.complete(|| self.run(given))
     }
 
     fn run(&self, given: &Given) -> Result<IsomapReport> {

@@ -3,7 +3,7 @@
 use super::settings::{Common, Given};
 use crate::eigen::smallest_bytes;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Reach, Space};
 use crate::linalg::sparse::Analysis;
 use crate::operator::SparseSymmetric;
@@ -33,12 +33,11 @@ pub(super) fn shift_invert_bytes(
     let (Given::Rows(x), Reach::Nearest(_)) = (given, common.reach) else { return Ok(None) };
     let n = x.n_rows();
     let seen = n.min(SEEN_ROWS);
-    let mut found = Err(Error::Cancelled);
-    engine.run(&mut || {
-        found = bytes_of_some(common, given, pattern, seen).and_then(|whole| {
+    let found = engine.complete(|| {
+        bytes_of_some(common, given, pattern, seen).and_then(|whole| {
             let half = if seen < n { bytes_of_some(common, given, pattern, seen / 2)? } else { None };
             Ok(whole.map(|whole| (whole, half)))
-        });
+        })
     });
     let search = u128::from(smallest_bytes(n, common.n_components));
     Ok(found?.map(|(whole, half)| search + carried_on(whole, half, n as f64 / seen as f64) as u128))

@@ -280,9 +280,7 @@ impl FittedManifold {
         let mut best = vec![(f64::INFINITY, 0usize); n_rows];
         for (number, (part, rows)) in self.parts.iter().zip(own).enumerate() {
             let Some(space) = part.space() else { continue };
-            let mut found = Err(Error::Cancelled);
-            engine.run(&mut || found = nearest.of_new(space, rows.into(), watch));
-            let found = found?;
+            let found = engine.complete(|| nearest.of_new(space, rows.into(), watch))?;
             for (i, best) in best.iter_mut().enumerate() {
                 match found.row(i).1.first() {
                     Some(distance) if *distance < best.0 => *best = (*distance, number),

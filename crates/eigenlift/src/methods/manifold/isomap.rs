@@ -218,9 +218,7 @@ impl Isomap {
     pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
         let engine = self.common.running_engine()?;
         let plan = self.plan_given(&given, &*engine)?;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.run(&given, &plan, &*engine));
-        let Run { parts, scores, facts, warnings } = result?;
+        let Run { parts, scores, facts, warnings } = engine.complete(|| self.run(&given, &plan, &*engine))?;
         let column_names = self.common.column_names.clone();
         Ok(FittedManifold { parts, scores, facts, plan, warnings, column_names, engine })
     }

@@ -101,17 +101,12 @@ impl LaplacianEigenmaps {
         let mut plan = self.plan_given(&given, &*engine)?;
         plan.metric = "affinities given".into();
         plan.reach = None;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || {
-            result = match sparse_entries(&affinities) {
-                Some(entries) => self.of_entries(affinities.n_rows(), &entries, &plan),
-                None => engine
-                    .gram(&Similarity::Precomputed, &affinities, Storage::Stored)
-                    .and_then(|gram| {
-                        walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted())
-                    })
-                    .map(Solved::of),
-            };
+        let result = engine.complete(|| match sparse_entries(&affinities) {
+            Some(entries) => self.of_entries(affinities.n_rows(), &entries, &plan),
+            None => engine
+                .gram(&Similarity::Precomputed, &affinities, Storage::Stored)
+                .and_then(|gram| walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted()))
+                .map(Solved::of),
         });
         let space = Space::Lists { n_samples: affinities.n_rows() };
         Ok(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)))
@@ -171,7 +166,11 @@ impl LaplacianEigenmaps {
                     reasons: vec!["only neighbours are alike".into()],
                     otherwise: "Allow more memory, or use fewer neighbors",
                 }
-                .with_factor(factor, allowed),
+                .with_factor(
+                    factor,
+                    4 * graph_bytes(n, Some(self.common.reach)) / 3,
+                    allowed,
+                ),
             },
         )?;
         Ok(match &self.affinity {

@@ -20,6 +20,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
+/// Bytes for each pair of rows of a neighbourhood that BᵀB takes while it is found, and beside its factor: not all pairs of all
+/// neighbourhoods are different.
+const BUILT_BYTES: u128 = 16;
+const HELD_BYTES: u128 = 13;
+
 /// What is kept of each neighbourhood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -159,12 +164,25 @@ impl LocallyLinear {
             let way = Way {
                 n_landmarks: None,
                 route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
-                bytes: graph_bytes(n, Some(self.common.reach)) + n as u128 * (per_row + 1).pow(2) * 40,
+                bytes: graph_bytes(n, Some(self.common.reach)) + self.matrix_bytes(n as u128, per_row),
                 reasons: vec!["each sample is tied to its neighbors alone".into()],
                 otherwise: "Allow more memory, or use fewer neighbors",
             };
-            way.with_factor(factor, allowed)
+            way.with_factor(factor, n as u128 * (per_row + 1).pow(2) * HELD_BYTES, allowed)
         })
+    }
+
+    /// Bytes while BᵀB is found for n rows with m neighbours each: B by rows and by columns, the result twice, and what variants keep
+    /// of each neighbourhood.
+    fn matrix_bytes(&self, n: u128, m: u128) -> u128 {
+        let k = self.common.n_components as u128;
+        let (rows, kept) = match self.variant {
+            LleVariant::Standard => (1, 0),
+            LleVariant::Modified => (m.saturating_sub(k).max(1), 8 * m * (m + 1)),
+            LleVariant::Hessian => (k * (k + 1) / 2, 0),
+            LleVariant::Ltsa => (m, 0),
+        };
+        n * (rows * ((m + 1) * 32 + 48) + kept + (m + 1).pow(2) * BUILT_BYTES)
     }
 
     fn check_neighborhood(&self, given: &Given) -> Result<()> {
@@ -233,9 +251,7 @@ impl LocallyLinear {
         let given = Given::Rows(x.clone());
         let engine = self.common.running_engine()?;
         let plan = self.plan_given(&given, &*engine)?;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.run(&given, &x, neighbors.clone(), &plan));
-        let (part, scores, mut facts) = result?;
+        let (part, scores, mut facts) = engine.complete(|| self.run(&given, &x, neighbors.clone(), &plan))?;
         facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let mut warnings = Vec::new();
         if scores.n_cols() < self.common.n_components {

@@ -131,9 +131,7 @@ impl ClassicalMds {
     pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
         let engine = self.common.running_engine()?;
         let plan = self.plan_given(&given, &*engine)?;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.run(&given, &plan));
-        let (part, scores, mut facts) = result?;
+        let (part, scores, mut facts) = engine.complete(|| self.run(&given, &plan))?;
         facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let k = scores.n_cols();
         let mut warnings = Vec::new();

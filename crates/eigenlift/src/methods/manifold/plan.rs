@@ -52,9 +52,6 @@ pub struct ManifoldPlan {
     pub reasons: Vec<String>,
 }
 
-/// Of what it takes to find a sparse matrix, this part stays while it is factored: one in so many.
-const HELD_SHARE: u128 = 3;
-
 /// What a method adds to a plan.
 pub(super) struct Way {
     pub(super) n_landmarks: Option<usize>,
@@ -66,10 +63,10 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// With the factor of the sparse matrix where that fits, after what it takes to find the matrix.
-    pub(super) fn with_factor(mut self, factor: Option<u128>, allowed: u64) -> Self {
+    /// With the factor of the sparse matrix where that fits, after what it takes to find the matrix, of which `held` stay.
+    pub(super) fn with_factor(mut self, factor: Option<u128>, held: u128, allowed: u64) -> Self {
         let Some(factor) = factor else { return self };
-        let both = self.bytes / HELD_SHARE + factor;
+        let both = held + factor;
         let told = human_bytes(factor);
         if both <= u128::from(allowed) {
             self.bytes = self.bytes.max(both);

@@ -72,10 +72,8 @@ impl Common {
         let enough = |x: &&AnySamples| x.n_rows() > 2 * COMPARED_NEIGHBORS && scores.n_cols() > 0;
         let Some(x) = given.rows().filter(enough) else { return Ok(None) };
         let (space, most) = (given.space(self.metric), (COMPARED_ROWS, self.seed));
-        let mut found = Err(Error::Cancelled);
-        engine.run(&mut || {
-            found = neighborhoods((&space, x.points()), scores, COMPARED_NEIGHBORS, most, &self.watch);
-        });
+        let found = engine
+            .complete(|| neighborhoods((&space, x.points()), scores, COMPARED_NEIGHBORS, most, &self.watch));
         found.map(Some)
     }
 

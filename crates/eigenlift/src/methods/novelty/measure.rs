@@ -63,8 +63,7 @@ pub(super) fn measure(
     if let Lift::Features { kernel, map } = &projection.lift {
         check_columns(x, map.n_features())?;
         kernel.check_points(x)?;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = residuals(map, projection, mean, x, watch));
+        let result = engine.complete(|| residuals(map, projection, mean, x, watch));
         return result;
     }
     let own = match own {
@@ -93,9 +92,7 @@ pub(in crate::methods) fn measure_fit(
     match &projection.lift {
         Lift::Features { kernel, map } => {
             kernel.check_points(x)?;
-            let mut result = Err(Error::Cancelled);
-            engine.run(&mut || result = features_of_fit(map, projection, mean, x, watch));
-            result
+            engine.complete(|| features_of_fit(map, projection, mean, x, watch))
         }
         Lift::Precomputed { .. } => {
             let own = own_of_fit(&Similarity::Precomputed, x);

@@ -27,7 +27,7 @@ const U: f64 = f64::EPSILON / 2.0;
 /// Error of the products of a solver's basis, in units of the bound on the rounding of eigenvalues.
 const PRODUCT: f64 = 8.0;
 /// Passes over rows after which the iteration gives up.
-const MOST_PASSES: usize = 200;
+pub(super) const MOST_PASSES: usize = 200;
 
 /// Leading axes, before they become a model.
 #[derive(Clone, Debug)]

@@ -221,13 +221,10 @@ impl Pca {
         data.check()?;
         let engine = self.running_engine()?;
         let mut plan = schedule::plan(&self.request(data), &*engine)?;
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.solve(data, &mut plan));
-        let mut axes = result?;
+        let mut axes = engine.complete(|| self.solve(data, &mut plan))?;
         let mut choice = None;
         if self.n_components.is_none() {
-            let mut found = Err(Error::Cancelled);
-            engine.run(&mut || found = self.choose(&axes, data));
+            let found = engine.complete(|| self.choose(&axes, data));
             choice = Some(found?);
         }
         self.keep_chosen(&mut axes, choice.as_ref());
@@ -277,6 +274,7 @@ impl Pca {
             elsewhere: true,
             sparse: false,
             weighted: pieces.weighted(),
+            threads: 0,
             bytes_allowed: 0,
             route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
@@ -292,9 +290,7 @@ impl Pca {
         mut plan: PcaPlan,
         engine: Arc<dyn Engine>,
     ) -> Result<FittedPca> {
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.solve_pieces(pieces, &mut plan, &engine));
-        let mut axes = result?;
+        let mut axes = engine.complete(|| self.solve_pieces(pieces, &mut plan, &engine))?;
         plan.n_samples = axes.count;
         let mut choice = None;
         if self.n_components.is_none() {
@@ -305,10 +301,8 @@ impl Pca {
             let wanted = crate::random::Stream::new(self.seed, crate::random::Purpose::SampleRows)
                 .rows(n, most as usize);
             let rows = pieces.gather(&wanted)?;
-            let mut found = Err(Error::Cancelled);
-            engine.run(&mut || {
-                found = self.choose(&axes, Weighted { rows: (&rows).into(), weights: None });
-            });
+            let found =
+                engine.complete(|| self.choose(&axes, Weighted { rows: (&rows).into(), weights: None }));
             choice = Some(found?);
         }
         self.keep_chosen(&mut axes, choice.as_ref());
@@ -365,6 +359,7 @@ impl Pca {
             elsewhere: false,
             sparse: data.is_sparse(),
             weighted: data.weights.is_some(),
+            threads: 0,
             bytes_allowed: 0,
             route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
@@ -389,6 +384,7 @@ impl Pca {
             elsewhere: false,
             sparse: false,
             weighted,
+            threads: 0,
             bytes_allowed: 0,
             route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,

@@ -86,6 +86,9 @@ pub struct PcaPlan {
     pub planned_route: Option<PcaRoute>,
     /// Readings of the rows expected.
     pub expected_passes: usize,
+    /// Readings of the rows at most, when their number is not known in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_passes: Option<usize>,
     /// ℓ: rows of the sketch, when the route makes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketch_rows: Option<usize>,
@@ -126,6 +129,7 @@ impl PcaPlan {
         self.planned_route = Some(self.route);
         self.route = PcaRoute::Tsqr;
         self.expected_passes += 1;
+        self.most_passes = self.most_passes.map(|most| most + 1);
         self.bytes_needed = self.second_look_bytes.take().unwrap_or(self.bytes_needed).max(self.bytes_needed);
     }
 
@@ -163,8 +167,12 @@ impl std::fmt::Display for PcaPlan {
         let components = self.n_components.map_or("chosen by rules".into(), |k| k.to_string());
         writeln!(f, "components   {components}")?;
         writeln!(f, "route        {}", self.route_words())?;
-        let about = if self.route == PcaRoute::Krylov { "about " } else { "" };
-        writeln!(f, "passes       {about}{} over the rows", self.expected_passes)?;
+        match self.most_passes {
+            Some(most) => {
+                writeln!(f, "passes       about {}, at most {most}, over the rows", self.expected_passes)?;
+            }
+            None => writeln!(f, "passes       {} over the rows", self.expected_passes)?,
+        }
         let memory = (self.bytes_needed, self.bytes_allowed);
         writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
         for reason in &self.reasons {

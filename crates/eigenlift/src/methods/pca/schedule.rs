@@ -1,11 +1,13 @@
 //! From settings to a plan: which route, and whether it fits.
 
+use super::axes::MOST_PASSES;
 use super::sums::triangle_pieces;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::methods::names::check_column_names;
+use crate::methods::primal::is_direct;
 use crate::methods::schedule::allowance;
 use crate::model::human_bytes;
 
@@ -42,6 +44,8 @@ pub(super) struct Request<'a> {
     pub(super) elsewhere: bool,
     pub(super) sparse: bool,
     pub(super) weighted: bool,
+    /// Threads that work at once.
+    pub(super) threads: usize,
     /// Bytes that may be used.
     pub(super) bytes_allowed: u64,
     /// The way to go and why, when it is not the plan that decides.
@@ -76,26 +80,40 @@ impl Request<'_> {
         let (n, d, k) = (self.n_samples as u128, self.n_features as u128, self.k() as u128);
         let chunk = if self.in_memory { 0 } else { self.chunk_rows() as u128 * d };
         let numbers = match route {
-            PcaRoute::Covariance => 7 * d * d + (2 * 4096).min(2 * n) * d + chunk,
+            PcaRoute::Covariance => {
+                let sums = (2 * 4096).min(2 * n) * d + chunk;
+                // Sums of several threads, or the matrix with what the solver takes.
+                if is_direct(self.n_features, self.k()) {
+                    7 * d * d + sums
+                } else {
+                    3 * d * d + self.search(d) + sums
+                }
+            }
             PcaRoute::Tsqr => {
                 // A few pieces at once, each a copy of rows and what its triangle is made in.
                 let (height, group) = triangle_pieces(self.n_features);
+                let group = group.min(self.threads.max(1));
                 let held = 2 * d * self.rows_at_once().min((height * group) as u128);
                 (8 + group as u128) * d * d.min(n) + held + chunk
             }
-            PcaRoute::Dual => (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k,
-            PcaRoute::Krylov => {
-                let basis = basis_columns(self.n_features, self.k().min(self.n_features)) as u128;
-                let rows = self.rows_at_once();
-                d * (2 * basis + 4 * self.block() as u128) + rows * self.block() as u128 + chunk
+            PcaRoute::Dual if is_direct(self.n_samples, self.k()) => {
+                (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k
             }
+            PcaRoute::Dual => n * n + self.search(n).max(4 * n * 512) + 2 * d * k,
+            PcaRoute::Krylov => self.search(d) + self.rows_at_once() * self.block() as u128 + chunk,
             // The sketch, twice as high before it is cut, a copy of it, and what its singular vectors need.
             PcaRoute::Directions => {
                 let rows = self.settings.sketch_size(self.n_features) as u128;
-                d * (12 * rows + 4 + k) + 64 * rows * rows + chunk
+                d * (12 * rows + 4 + k) + 64 * rows * rows.min(d) + chunk
             }
         };
         8 * (numbers + self.settings.further_copies as u128 * d * k)
+    }
+
+    /// Numbers of the search for k eigenpairs of a matrix of m rows.
+    fn search(&self, m: u128) -> u128 {
+        let basis = basis_columns(m as usize, self.k().min(m as usize)) as u128;
+        m * (2 * basis + 4 * self.block() as u128)
     }
 
     /// Rough flops of the direct routes and of the iteration.
@@ -153,7 +171,8 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
     let settings = request.settings;
     check_column_names(&request.settings.column_names, request.n_features)?;
     let (allowed, why) = allowance(settings.memory_limit, engine);
-    let request = &Request { bytes_allowed: allowed, route: request.route.clone(), ..*request };
+    let threads = engine.threads();
+    let request = &Request { bytes_allowed: allowed, threads, route: request.route.clone(), ..*request };
     let mut reasons = vec![why];
     let fits = |route: PcaRoute| request.bytes(route) <= u128::from(allowed);
     let (route, why) = choose_route(request)?;
@@ -184,6 +203,7 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
             PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions | PcaRoute::Dual => 1,
             PcaRoute::Krylov => PASSES as usize,
         },
+        most_passes: (route == PcaRoute::Krylov).then_some(MOST_PASSES + 2),
         sketch_rows: (route == PcaRoute::Directions).then(|| settings.sketch_size(request.n_features)),
         tolerance: settings.tolerance,
         seed: settings.seed,

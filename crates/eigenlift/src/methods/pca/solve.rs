@@ -16,6 +16,19 @@ const FAINT: f64 = 1e-8;
 /// Rows that a sketch has at least unless it is set.
 const LEAST_SKETCH: usize = 100;
 
+/// Counts readings of the rows where the solver only sees sums over them.
+fn count_readings(axes: &mut Axes, plan: &PcaPlan) {
+    if plan.route != PcaRoute::Krylov {
+        axes.stats.passes = 1;
+    }
+}
+
+/// The axes of a second look, which read the rows once more.
+fn after(first: &Axes, mut second: Axes) -> Axes {
+    second.stats.passes = first.stats.passes + 1;
+    second
+}
+
 impl Pca {
     /// Components that the solver finds: those asked for, or all when their number is to be chosen.
     pub(super) fn wanted(&self, d: usize) -> usize {
@@ -49,7 +62,7 @@ impl Pca {
     pub(super) fn solve(&self, data: Weighted<'_>, plan: &mut PcaPlan) -> Result<Axes> {
         let (n, d) = (data.n_rows(), data.n_cols());
         let (wanted, watch) = (self.wanted_axes(plan), &self.watch);
-        let axes = match plan.route {
+        let mut axes = match plan.route {
             PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, wanted),
             PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, wanted, watch)?,
             PcaRoute::Dual => {
@@ -63,9 +76,11 @@ impl Pca {
                 return axes::of_directions(&sum, wanted);
             }
         };
+        count_readings(&mut axes, plan);
         if self.is_faint(&axes, wanted.k.min(n.saturating_sub(1))) && plan.second_look_bytes.is_some() {
             plan.look_again();
-            return axes::of_triangle(&sums::triangle(data, watch)?, wanted);
+            let second = axes::of_triangle(&sums::triangle(data, watch)?, wanted)?;
+            return Ok(after(&axes, second));
         }
         Ok(axes)
     }
@@ -83,16 +98,17 @@ impl Pca {
             pieces.pca_sums(PcaStream::planned(self, d, route, engine.clone()))
         };
         let found = sums(plan.route)?;
-        let axes = match plan.route {
+        let mut axes = match plan.route {
             PcaRoute::Krylov => {
                 axes::of_passes(&PiecePasses(pieces), found.column_moments(), self.iteration(plan))?
             }
             _ => found.axes(wanted, &self.watch)?,
         };
+        count_readings(&mut axes, plan);
         if matches!(plan.route, PcaRoute::Tsqr | PcaRoute::Directions) || !self.looks_again(&axes, plan) {
             return Ok(axes);
         }
-        sums(PcaRoute::Tsqr)?.axes(wanted, &self.watch)
+        Ok(after(&axes, sums(PcaRoute::Tsqr)?.axes(wanted, &self.watch)?))
     }
 
     /// Whether wanted components are so faint that squares, or sums over sparse rows, lose them.

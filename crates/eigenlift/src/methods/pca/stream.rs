@@ -113,6 +113,7 @@ impl PcaStream {
             most_rows: usize::MAX,
             sparse: false,
             weighted: false,
+            threads: 0,
             bytes_allowed: 0,
             elsewhere: false,
             route: None,
@@ -391,6 +392,7 @@ impl PcaStream {
             most_rows: usize::MAX,
             sparse: false,
             weighted: self.weighted,
+            threads: 0,
             bytes_allowed: 0,
             elsewhere: false,
             route: Some(self.route.clone()),
@@ -399,9 +401,7 @@ impl PcaStream {
         let mut plan = schedule::plan(&request, &*self.engine)?;
         plan.reasons.push("rows came in pieces".into());
         let wanted = settings.wanted_axes(&plan);
-        let mut result = Err(Error::Cancelled);
-        self.engine.run(&mut || result = self.axes(wanted, &settings.watch));
-        let axes = result?;
+        let axes = self.engine.complete(|| self.axes(wanted, &settings.watch))?;
         let most = wanted.k.min((self.count() as usize).saturating_sub(1));
         let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, most);
         let mut model = FittedPca::new(settings, axes, (plan, None), self.engine.clone());

@@ -78,9 +78,7 @@ impl KernelPca {
             start,
             may_switch: self.solver.is_none(),
         };
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = dual::solve(&problem, &plan, &self.features.watch));
-        let solution = result?;
+        let solution = engine.complete(|| dual::solve(&problem, &plan, &self.features.watch))?;
         let rows: AnySamples = pieces.gather(&(0..pieces.n_rows()).collect::<Vec<usize>>())?.into();
         let rows = if plan.precision == "f32" { rows.to_single() } else { rows };
         Ok(FittedKernelPca::of_solution(solution, (similarity, rows), plan, &self.column_names, engine))

@@ -183,9 +183,7 @@ impl KernelCca {
         let plans = factors.iter().map(|factor| factor.plan.clone()).collect();
         let plan = KernelCcaPlan::new(plans, &self.asked())?;
         let work = Work { settings: self, views, factors, plan, watch: &self.features.watch };
-        let mut found = Err(Error::Cancelled);
-        engine.run(&mut || found = work.run(&engine));
-        found
+        engine.complete(|| work.run(&engine))
     }
 
     fn asked(&self) -> Asked {

@@ -322,9 +322,7 @@ impl FittedKernelKMeans {
             }
             (Measure::Products { squares, .. }, Lift::Features { kernel, map }) => {
                 kernel.check_points(x)?;
-                let mut found = Err(Error::Cancelled);
-                engine.run(&mut || found = self.by_features(map, x));
-                let (products, lengths) = found?;
+                let (products, lengths) = engine.complete(|| self.by_features(map, x))?;
                 Ok((gaps(&products, squares), lengths))
             }
             (Measure::Products { squares, mean_square }, lift) => {

@@ -281,14 +281,10 @@ impl Job<'_> {
         let KernelKMeans { clusters, starts, max_steps, .. } = self.settings;
         let lloyd = Lloyd { clusters: *clusters, max_steps: *max_steps, watch: self.watch };
         let seed = self.settings.features.seed;
-        let mut outcome = Err(Error::Cancelled);
-        self.engine.run(&mut || {
-            outcome = match &self.settings.initial_labels {
-                Some(labels) => lloyd.run_from(rows, labels),
-                None => lloyd.best_of(rows, sample, *starts, seed),
-            };
-        });
-        outcome
+        self.engine.complete(|| match &self.settings.initial_labels {
+            Some(labels) => lloyd.run_from(rows, labels),
+            None => lloyd.best_of(rows, sample, *starts, seed),
+        })
     }
 
     fn facts(&self, outcome: &Outcome, n_plane: usize) -> Facts {

@@ -235,15 +235,16 @@ impl KernelDiscriminant {
         if self.regularization == Regularization::Auto { SHARES.len() } else { 1 }
     }
 
-    /// Moments of each fold, decompositions that run at once, directions of all folds and a piece of rows along them.
+    /// What choosing features takes, or what follows: the L of landmarks and its use, moments of each fold, decompositions that run at
+    /// once, directions of all folds, a piece of rows with its features and along them.
     fn bytes(&self, plan: &FactorPlan, n_classes: usize, folds: usize) -> u128 {
         let (m, folds) = (plan.rank as u128, folds.max(1) as u128);
         let at_once = folds.min(plan.threads as u128).max(1);
         let columns = self.n_tried() as u128 * n_classes as u128;
-        let piece = plan.chunk_rows as u128 * (m + columns);
+        let piece = plan.chunk_rows as u128 * (2 * m + columns);
         let numbers =
-            m * m * (folds + 2 + 4 * at_once) + folds * m * (columns + 2 * n_classes as u128) + piece;
-        u128::from(plan.bytes_needed) + 8 * numbers
+            m * m * (folds + 4 + 4 * at_once) + folds * m * (columns + 2 * n_classes as u128) + piece;
+        u128::from(plan.bytes_needed).max(8 * numbers)
     }
 
     fn reason(&self, folds: usize) -> String {
@@ -302,10 +303,9 @@ impl Job<'_> {
         };
         let watch = &self.settings.features.watch;
         watch.step("directions", 0, 1)?;
-        let mut solved = Err(Error::Cancelled);
-        self.engine.run(&mut || {
-            solved = Within::new(&all).and_then(|within| within.discriminants(kappas[chosen]));
-        });
+        let solved = self
+            .engine
+            .complete(|| Within::new(&all).and_then(|within| within.discriminants(kappas[chosen])));
         Ok((solved?, held_out))
     }
 

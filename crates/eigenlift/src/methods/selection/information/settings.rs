@@ -125,9 +125,7 @@ impl MutualInformation {
             Some(engine) => engine.clone(),
             None => Arc::new(Cpu::new(0)?),
         };
-        let mut result = Err(Error::Cancelled);
-        engine.run(&mut || result = self.scores(x, labels));
-        result
+        engine.complete(|| self.scores(x, labels))
     }
 
     fn scores(&self, x: &AnySamples, labels: &Labels) -> Result<Vec<FeatureScore>> {
