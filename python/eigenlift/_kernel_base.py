@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import json
 import math
 import numbers
 import re
@@ -17,6 +19,12 @@ from ._threads import thread_count
 _FROM_DATA = ("median", "1/d")
 # What a fit of kernel PCA chooses.
 _CHOSEN = "auto"
+
+CATALOG = {entry["name"]: entry for entry in json.loads(_native.kernel_catalog())}
+"""What the compiled part says of each kernel, by name: parameters, formula, ranges, how it is computed."""
+
+OF_DISTANCE = [name for name, entry in CATALOG.items() if entry["profile"] == "squared distances"]
+"""Kernels of the distance, whose bandwidth can be chosen."""
 
 
 class Kernel:
@@ -40,6 +48,7 @@ class Kernel:
         super().__init_subclass__(**keywords)
         if "_name" in cls.__dict__:
             Kernel._by_name.setdefault(cls._name, cls)
+            _describe(cls, CATALOG[cls._name])
 
     def __str__(self):
         return _native.kernel_text(self._text())
@@ -164,7 +173,9 @@ class Kernel:
         return copy.deepcopy(self)
 
     def _given(self):
-        """Names of the parameters that are written."""
+        """Names of the parameters that are written: of several notations of one number, those that are not None."""
+        if any(row["replaces_first"] for row in CATALOG.get(self._name, {}).get("params", ())):
+            return [name for name in self._parameters if getattr(self, name) is not None]
         return self._parameters
 
     def _text(self):
@@ -274,6 +285,63 @@ class Scaled(Kernel):
             raise ValueError(f"The number in front of a kernel must be finite and not 0. Got {self.factor!r}.")
         _require_kernel(self.kernel)
         super()._check()
+
+
+def _describe(cls, entry):
+    """Gives a class the parameters, the constructor and the documentation of its row in the catalog."""
+    rows = entry["params"]
+    one_of = any(row["replaces_first"] for row in rows)
+    if rows and "__init__" not in cls.__dict__:
+        defaults = {row["name"]: None if one_of else _default(row) for row in rows}
+        cls._parameters = tuple(defaults)
+        cls.__init__ = _constructor(cls, defaults)
+    sections = [entry["formula"], entry["doc"]]
+    if one_of:
+        sections[1] += f" At most one parameter is given; without any, {rows[0]['name']} is {rows[0]['default']!r}."
+    if rows:
+        sections.append("Parameters\n----------\n" + "\n".join(_documented(row, cls) for row in rows))
+    cls.__doc__ = "\n\n".join([*sections, inspect.cleandoc(cls.__doc__ or "")]) + "\n"
+
+
+def _default(row):
+    """The default of a parameter as Python writes it: whole numbers without a point."""
+    value = row["default"]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _constructor(cls, defaults):
+    """A constructor with these parameters, which checks them."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    named = [inspect.Parameter(name, kind, default=value) for name, value in defaults.items()]
+    signature = inspect.Signature([inspect.Parameter("self", kind), *named])
+
+    def __init__(self, *args, **kwargs):
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}.__init__() {error}") from None
+        for name, value in {**defaults, **bound.arguments}.items():
+            if name != "self":
+                setattr(self, name, value)
+        self._check()
+
+    __init__.__signature__ = signature
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    __init__.__module__ = cls.__module__
+    return __init__
+
+
+_RANGES = {"positive": "Above 0.", "non-zero": "Not 0.", "finite": "Finite.", "one-of": "One of these."}
+
+
+def _documented(row, cls):
+    """A parameter as it stands in the documentation of a class."""
+    allowed = row["range"]
+    listed = "{" + ", ".join(map(shown, allowed.get("values", ()))) + "}"
+    kind = listed if allowed["kind"] == "one-of" else 'float or "median" or "1/d"' if row["role"] else "float"
+    default = inspect.signature(cls.__init__).parameters[row["name"]].default
+    text = f"default={default!r}".replace("'", '"')
+    return f"{row['name']} : {kind}, {text}\n    {row['doc']} {_RANGES[allowed['kind']]}"
 
 
 def _bracketed(kernel, text):

@@ -12,22 +12,33 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from . import _native, _rows
-from ._kernel_base import Kernel, matched, numbers_found
+from ._kernel_base import CATALOG, Kernel, matched, numbers_found
 from ._parameters import InvalidParameterError
 
-# scikit-learn's names: the name here, and the numbers each takes. The compiled part has no additive_chi2.
-_NAMES = {
-    "additive_chi2": (None, ()),
-    "chi2": ("chi2", ("gamma",)),
-    "cosine": ("cosine", ()),
-    "laplacian": ("laplacian", ("gamma",)),
-    "linear": ("linear", ()),
-    "poly": ("polynomial", ("degree", "gamma", "coef0")),
-    "polynomial": ("polynomial", ("degree", "gamma", "coef0")),
-    "rbf": ("rbf", ("gamma",)),
-    "sigmoid": ("sigmoid", ("gamma", "coef0")),
-}
 _DEFAULTS = {"degree": 3, "coef0": 1}
+# scikit-learn's names and the names here. The compiled part has no additive_chi2.
+_OURS = {
+    "additive_chi2": None,
+    "chi2": "chi2",
+    "cosine": "cosine",
+    "laplacian": "laplacian",
+    "linear": "linear",
+    "poly": "polynomial",
+    "polynomial": "polynomial",
+    "rbf": "rbf",
+    "sigmoid": "sigmoid",
+}
+
+
+def _taken(ours):
+    """Numbers that scikit-learn gives to a kernel of this name: of several notations of one number the first."""
+    rows = CATALOG[ours]["params"] if ours else ()
+    return tuple(row["name"] for row in rows if not row["replaces_first"])
+
+
+_NAMES = {name: (ours, _taken(ours)) for name, ours in _OURS.items()}
+# Kernels of scikit-learn that refuse negative entries, in its words.
+_CHECKED = {ours for ours in _OURS.values() if ours and CATALOG[ours]["nonnegative"]}
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ class KernelChoice:
         return np.array([self.matrix(X[[i]], None, threads)[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
     def _check(self, X, Y):
-        if self.text is None or not self.text.startswith("chi2("):
+        if self.text is None or self.text.partition("(")[0] not in _CHECKED:
             return
         for name, rows in (("X", X), ("Y", Y)):
             values = rows.data if sparse.issparse(rows) else rows

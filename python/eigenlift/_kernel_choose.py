@@ -12,19 +12,20 @@ from sklearn.utils.validation import check_consistent_length
 from . import _native
 from . import _parameters as parameters
 from ._account import Account
-from ._kernel_base import Kernel
+from ._kernel_base import CATALOG, OF_DISTANCE, Kernel
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
 
+
+def _open_bandwidth(name):
+    """The description of a kernel of the distance whose bandwidth is to be chosen."""
+    bandwidth = next(row["name"] for row in CATALOG[name]["params"] if row["role"])
+    return f"{name}({bandwidth}=auto)"
+
+
 # A name alone leaves its bandwidth to be chosen.
-_OPEN = {
-    "exponential": "exponential(gamma=auto)",
-    "gaussian": "rbf(gamma=auto)",
-    "matern": "matern(length=auto)",
-    "rational_quadratic": "rational_quadratic(length=auto)",
-    "rbf": "rbf(gamma=auto)",
-}
+_OPEN = {word: _open_bandwidth(name) for name in OF_DISTANCE for word in (name, *CATALOG[name]["aliases"])}
 
 
 class KernelChoice(Account):

@@ -14,7 +14,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Certificate, Plan
 from ._base import EigenliftWarning, Estimator
-from ._kernel_base import Kernel
+from ._kernel_base import OF_DISTANCE, Kernel
 from ._kernel_choice import choose
 from ._kernel_choose import KernelChoice
 from ._kernel_spectrum import count_nonzero, leading_eigenvalues, refuse_negative, shares, symmetric
@@ -122,7 +122,7 @@ class KernelFit(Estimator):
         if _is_auto(self.n_components) and choice.text is None:
             raise ValueError(
                 f"n_components='auto' with the kernel {choice.kernel!r}: cross-validation needs rows, and a kernel that can be "
-                "written down. Use rbf, exponential, matern, rational_quadratic or linear, or say how many components."
+                f"written down. Use {', '.join(OF_DISTANCE)} or linear, or say how many components."
             )
         return self._compared(X, choice), choice, self._settings(choice, X.shape[0])
 

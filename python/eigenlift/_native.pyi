@@ -380,6 +380,9 @@ def project(
 ) -> Dense:
     """(x − center)·axesᵀ, axes one row each."""
 
+def kernel_catalog() -> str:
+    """The kernels, one entry each, as JSON."""
+
 def kernel_text(text: str) -> str:
     """A kernel description in its canonical form."""
 

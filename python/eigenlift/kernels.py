@@ -47,8 +47,7 @@ __all__ = [
 
 
 class Linear(Kernel):
-    """⟨x,y⟩
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Linear
@@ -60,17 +59,7 @@ class Linear(Kernel):
 
 
 class Polynomial(Kernel):
-    """(gamma·⟨x,y⟩ + coef0)^degree
-
-    Parameters
-    ----------
-    degree : float, default=3
-        Above 0.
-    gamma : float or "1/d" or "median", default=1
-        Not 0.
-    coef0 : float, default=1
-        Constant inside the power.
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Polynomial
@@ -79,27 +68,10 @@ class Polynomial(Kernel):
     """
 
     _name = "polynomial"
-    _parameters = ("degree", "gamma", "coef0")
-
-    def __init__(self, degree=3, gamma=1, coef0=1):
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self._check()
 
 
 class RBF(Kernel):
-    """exp(−gamma·‖x−y‖²), where gamma = 1/(2·sigma²) = 1/c
-
-    Parameters
-    ----------
-    gamma : float or "median" or "1/d", default=None
-        Above 0. None stands for `"median"` when neither `sigma` nor `c` is given.
-    sigma : float or "median", default=None
-        Instead of gamma: the standard deviation.
-    c : float or "median", default=None
-        Instead of gamma: what the squared distance is divided by.
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import RBF
@@ -110,16 +82,6 @@ class RBF(Kernel):
     """
 
     _name = "rbf"
-    _parameters = ("gamma", "sigma", "c")
-
-    def __init__(self, gamma=None, sigma=None, c=None):
-        self.gamma = gamma
-        self.sigma = sigma
-        self.c = c
-        self._check()
-
-    def _given(self):
-        return [name for name in self._parameters if getattr(self, name) is not None]
 
     def _text(self):
         return super()._text() if self._given() else "rbf(gamma=median)"
@@ -128,22 +90,8 @@ class RBF(Kernel):
         return super().__repr__() if self._given() else "RBF(gamma='median')"
 
 
-class _OneRate(Kernel):
-    _parameters = ("gamma",)
-
-    def __init__(self, gamma="median"):
-        self.gamma = gamma
-        self._check()
-
-
-class Laplacian(_OneRate):
-    """exp(−gamma·‖x−y‖₁), with the sum of absolute differences
-
-    Parameters
-    ----------
-    gamma : float or "median" or "1/d", default="median"
-        Above 0.
-
+class Laplacian(Kernel):
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Laplacian
@@ -154,14 +102,8 @@ class Laplacian(_OneRate):
     _name = "laplacian"
 
 
-class Exponential(_OneRate):
-    """exp(−gamma·‖x−y‖₂), with the distance itself, not its square
-
-    Parameters
-    ----------
-    gamma : float or "median" or "1/d", default="median"
-        Above 0.
-
+class Exponential(Kernel):
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Exponential
@@ -173,15 +115,7 @@ class Exponential(_OneRate):
 
 
 class Matern(Kernel):
-    """Matérn: with s = √(2·nu)·‖x−y‖/length, e^(−s) times 1, 1 + s or 1 + s + s²/3
-
-    Parameters
-    ----------
-    nu : {0.5, 1.5, 2.5}, default=1.5
-        Smoothness; decides which of the three factors is taken.
-    length : float or "median" or "1/d", default="median"
-        Above 0.
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Matern
@@ -190,24 +124,10 @@ class Matern(Kernel):
     """
 
     _name = "matern"
-    _parameters = ("nu", "length")
-
-    def __init__(self, nu=1.5, length="median"):
-        self.nu = nu
-        self.length = length
-        self._check()
 
 
 class RationalQuadratic(Kernel):
-    """(1 + ‖x−y‖²/(2·alpha·length²))^(−alpha)
-
-    Parameters
-    ----------
-    alpha : float, default=1
-        Above 0; large values approach a Gaussian.
-    length : float or "median" or "1/d", default="median"
-        Above 0.
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import RationalQuadratic
@@ -216,24 +136,10 @@ class RationalQuadratic(Kernel):
     """
 
     _name = "rational_quadratic"
-    _parameters = ("alpha", "length")
-
-    def __init__(self, alpha=1, length="median"):
-        self.alpha = alpha
-        self.length = length
-        self._check()
 
 
 class Sigmoid(Kernel):
-    """tanh(gamma·⟨x,y⟩ + coef0): not a Mercer kernel in general
-
-    Parameters
-    ----------
-    gamma : float or "1/d" or "median", default="1/d"
-        Not 0.
-    coef0 : float, default=1
-        Constant inside.
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Sigmoid
@@ -242,17 +148,10 @@ class Sigmoid(Kernel):
     """
 
     _name = "sigmoid"
-    _parameters = ("gamma", "coef0")
-
-    def __init__(self, gamma="1/d", coef0=1):
-        self.gamma = gamma
-        self.coef0 = coef0
-        self._check()
 
 
 class Cosine(Kernel):
-    """⟨x,y⟩/(‖x‖·‖y‖), and 0 for a row of zeros
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Cosine
@@ -263,14 +162,8 @@ class Cosine(Kernel):
     _name = "cosine"
 
 
-class Chi2(_OneRate):
-    """exp(−gamma·Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)) for rows without negative entries
-
-    Parameters
-    ----------
-    gamma : float or "median" or "1/d", default=1
-        Above 0.
-
+class Chi2(Kernel):
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Chi2
@@ -280,13 +173,9 @@ class Chi2(_OneRate):
 
     _name = "chi2"
 
-    def __init__(self, gamma=1):
-        super().__init__(gamma)
-
 
 class Intersection(Kernel):
-    """Σ min(xᵢ,yᵢ) for rows without negative entries
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Intersection
@@ -298,8 +187,7 @@ class Intersection(Kernel):
 
 
 class Map(Kernel):
-    """⟨φ(x),φ(y)⟩ with one formula in x1, x2, … for each coordinate of φ
-
+    """
     Parameters
     ----------
     *formulas : str or float
@@ -327,8 +215,7 @@ class Map(Kernel):
 
 
 class Expr(Kernel):
-    """A formula in x1, x2, … and y1, y2, …, which must be symmetric
-
+    """
     Parameters
     ----------
     formula : str or float
@@ -356,8 +243,7 @@ class Expr(Kernel):
 
 
 class Precomputed(Kernel):
-    """The matrix of kernel values is given in place of rows
-
+    """
     Examples
     --------
     >>> from eigenlift.kernels import Precomputed

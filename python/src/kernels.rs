@@ -6,10 +6,16 @@ use crate::work;
 use eigenlift::data::AnyPoints;
 use eigenlift::features::{self, pivoted_cholesky};
 use eigenlift::gram::{Similarity, Storage};
-use eigenlift::kernel::{Kernel, KernelSpec};
+use eigenlift::kernel::{CATALOG, Kernel, KernelSpec};
 use eigenlift::matrix::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+
+/// The kernels, one entry each, as JSON.
+#[pyfunction]
+pub(crate) fn kernel_catalog() -> PyResult<String> {
+    serde_json::to_string(&CATALOG).map_err(|error| EigenliftError::new_err(error.to_string()))
+}
 
 fn spec(text: &str) -> PyResult<KernelSpec> {
     text.parse().map_err(to_python)

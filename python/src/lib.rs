@@ -42,8 +42,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::kernels::{
-        cosine_features, kernel_diagonal, kernel_is_mercer, kernel_matrix, kernel_text, kernel_times, pivots,
-        resolve_kernel,
+        cosine_features, kernel_catalog, kernel_diagonal, kernel_is_mercer, kernel_matrix, kernel_text,
+        kernel_times, pivots, resolve_kernel,
     };
     #[pymodule_export]
     use super::manifold::{fit_isomap, fit_mds, plan_isomap, plan_mds};

@@ -183,10 +183,7 @@ pub(crate) struct SettingArgs {
     /// Components kept, or auto for as many as 'choose kpca' finds; more than there are input columns is normal
     #[arg(short = 'k', long, value_name = "N|auto", default_value = "2", value_parser = values::component_choice)]
     pub(crate) components: ComponentChoice,
-    /// Kernel: linear, polynomial(degree,gamma,coef0), rbf(gamma|sigma|c), laplacian, exponential, matern,
-    /// rational_quadratic, sigmoid, cosine, chi2, intersection, map(...), expr(...), sums, products and multiples of
-    /// these, precomputed. auto, or a bandwidth of auto as in rbf(gamma=auto), is chosen as by 'choose kpca'
-    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)")]
+    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)", help = kernel::kernels())]
     pub(crate) kernel: KernelSpec,
     /// Relative residual asked for
     #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance)]

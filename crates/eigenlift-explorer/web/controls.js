@@ -3,7 +3,7 @@
 /** The settings of a pane as controls: method, kernel, and the sliders and choices that belong to them. */
 const ExplorerControls = (() => {
   const { make, options, later } = ExplorerDom;
-  const { METHODS, KERNELS, TITLES, kernelOf, kernelFields, kernelsOf } = ExplorerSettings;
+  const { METHODS, KERNELS, kernelOf, kernelFields, kernelsOf } = ExplorerSettings;
 
   function labelled(id, title, control) {
     return make("div", { class: "field" }, make("label", { for: id, text: title }), control);
@@ -31,8 +31,8 @@ const ExplorerControls = (() => {
       if (learned || now === "auto") return learned || null;
       const gamma = (data && data.gamma) || 1;
       if (field.word === "1/d") return 1 / Math.max(1, data ? data.columns.length : 1);
-      if (name === "length") return Math.sqrt(1 / (2 * gamma));
-      return owner === "laplacian" || owner === "exponential" ? Math.sqrt(gamma) : gamma;
+      if (field.role === "distance") return Math.sqrt(1 / (2 * gamma));
+      return field.role === "l1-rate" || field.role === "distance-rate" ? Math.sqrt(gamma) : gamma;
     }
 
     function limitOf(field) {
@@ -44,7 +44,7 @@ const ExplorerControls = (() => {
 
     function makeField(owner, name, field) {
       const id = `${name}-${pane}`;
-      const title = field.title || TITLES[name] || name;
+      const title = field.title || name;
       const changed = (value) => {
         settings.values[ExplorerSettings.key(owner, name)] = value;
         onChange();

@@ -202,13 +202,14 @@
     setTheme(keep("eigenlift-theme"));
     at("theme").addEventListener("click", nextTheme);
     at("skip").addEventListener("click", skip);
-    panes.a = newPane("a");
     try {
       catalogue = await ExplorerApi.catalogue();
     } catch (error) {
       at("data-words").textContent = error.message;
       return;
     }
+    ExplorerSettings.takeKernels(catalogue.kernels);
+    panes.a = newPane("a");
     const kept = remembered();
     const onImage = (image) => Object.values(panes).forEach((pane) => pane.setImage(image));
     const onReading = (reads) => Object.values(panes).forEach((pane) => pane.setReading(reads));

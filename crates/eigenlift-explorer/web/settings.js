@@ -4,59 +4,41 @@
 const ExplorerSettings = (() => {
   // A field is a slider ("log" or "linear"), a choice or a tick. `word` is a value that the library finds by itself,
   // `also` a second one, `least` the smallest number that means anything.
-  const PLAIN_WIDTH = { kind: "log", decades: 2.5, word: "median", fallback: "median" };
-  const WIDTH = { ...PLAIN_WIDTH, also: "auto" };
-  const RATE = { kind: "log", decades: 3, center: 1, word: "median", fallback: 1 };
   const choice = (title, flag, values) => ({ kind: "choice", title, flag, values, fallback: values[0] });
-  const KERNELS = {
-    rbf: { title: "rbf (Gaussian)", formula: "exp(−γ‖x−y‖²)", fields: { gamma: WIDTH } },
-    polynomial: {
-      title: "polynomial",
-      formula: "(γ⟨x,y⟩ + c₀)^degree",
-      fields: {
-        degree: { kind: "linear", min: 1, max: 8, step: 1, least: 1, fallback: 3 },
-        gamma: RATE,
-        coef0: { kind: "linear", min: 0, max: 10, step: 0.1, fallback: 1 },
-      },
-    },
-    laplacian: { title: "laplacian", formula: "exp(−γ‖x−y‖₁)", fields: { gamma: PLAIN_WIDTH } },
-    exponential: { title: "exponential", formula: "exp(−γ‖x−y‖₂)", fields: { gamma: WIDTH } },
-    matern: {
-      title: "Matérn",
-      formula: "smoothness ν, length ℓ",
-      fields: {
-        nu: { kind: "choice", title: "ν (smoothness)", values: ["0.5", "1.5", "2.5"], fallback: "1.5", always: true },
-        length: { ...WIDTH, title: "Length ℓ" },
-      },
-    },
-    rational_quadratic: {
-      title: "rational quadratic",
-      formula: "(1 + ‖x−y‖²/(2αℓ²))^−α",
-      fields: {
-        alpha: { kind: "log", decades: 1.5, center: 1, title: "α", fallback: 1 },
-        length: { ...WIDTH, title: "Length ℓ" },
-      },
-    },
-    sigmoid: {
-      title: "sigmoid",
-      formula: "tanh(γ⟨x,y⟩ + c₀); not a Mercer kernel in general",
-      fields: {
-        gamma: { kind: "log", decades: 3, word: "1/d", fallback: "1/d" },
-        coef0: { kind: "linear", min: -5, max: 5, step: 0.1, fallback: 1 },
-      },
-    },
-    cosine: { title: "cosine", formula: "⟨x,y⟩ / (‖x‖‖y‖)", fields: {} },
-    linear: { title: "linear", formula: "⟨x,y⟩, the same as PCA", fields: {} },
-    chi2: { title: "χ²", formula: "exp(−γ Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)); entries ≥ 0", fields: { gamma: RATE } },
-    intersection: { title: "intersection", formula: "Σ min(xᵢ, yᵢ); entries ≥ 0", fields: {} },
-    auto: { title: "auto", formula: "the kernel that cross-validation finds best", fields: {} },
-    other: {
-      title: "other, as text",
-      formula: "map(…), expr(…), sums, products and multiples",
-      fields: { text: { kind: "text", title: "Kernel as text", fallback: "0.5*rbf(gamma=median) + linear" } },
-    },
+  const OTHER = {
+    title: "other, as text",
+    formula: "map(…), expr(…), sums, products and multiples",
+    fields: { text: { kind: "text", title: "Kernel as text", fallback: "0.5*rbf(gamma=median) + linear" } },
   };
-  const TITLES = { gamma: "γ (gamma)", degree: "Degree", coef0: "c₀ (coef0)" };
+  // Filled from the program's catalog of kernels.
+  const KERNELS = {};
+  const AS_TEXT = ["feature maps", "pairs of rows", "a given matrix"];
+
+  /** The control of a parameter of the catalog. */
+  function fieldOf(entry, { title, role, default: fallback, range, trial }) {
+    if (range.kind === "one-of") {
+      return { kind: "choice", title, values: range.values.map(String), fallback: String(fallback), always: true };
+    }
+    if (trial.kind === "linear") {
+      const least = range.kind === "positive" ? trial.low : undefined;
+      return { kind: "linear", title, min: trial.low, max: trial.high, step: trial.step, least, fallback };
+    }
+    const isNumber = typeof fallback === "number";
+    const word = role ? (isNumber ? "median" : fallback) : undefined;
+    const also = role && entry.profile === "squared distances" ? "auto" : undefined;
+    return { kind: "log", title, role, decades: trial.decades, center: isNumber ? fallback : undefined, word, also, fallback };
+  }
+
+  /** Takes the kernels of the program's catalog, in its order. */
+  function takeKernels(catalog) {
+    for (const entry of catalog.filter(({ profile }) => !AS_TEXT.includes(profile))) {
+      const own = entry.params.filter((parameter) => !parameter.replaces_first);
+      const fields = Object.fromEntries(own.map((parameter) => [parameter.name, fieldOf(entry, parameter)]));
+      const formula = entry.formula + (entry.nonnegative ? "; entries ≥ 0" : "");
+      KERNELS[entry.name] = { title: entry.title, formula, fields };
+    }
+    KERNELS.other = OTHER;
+  }
 
   const COMPONENTS = { kind: "linear", title: "Components (k)", flag: "-k", min: 1, max: 20, step: 1, least: 1, fallback: 2, always: true };
   const CHOSEN = { ...COMPONENTS, word: "auto" };
@@ -291,12 +273,15 @@ const ExplorerSettings = (() => {
 
   function readValue(name, text) {
     if (text === "true" || text === "false") return text === "true";
-    const keepText = ["other.text", "matern.nu", "kcca.view1", "kcca.view2"].includes(name) || text.trim() === "" || Number.isNaN(Number(text));
+    const [owner, field] = name.split(".");
+    const isChoice = KERNELS[owner]?.fields[field]?.kind === "choice";
+    const isText = ["other.text", "kcca.view1", "kcca.view2"].includes(name) || isChoice;
+    const keepText = isText || text.trim() === "" || Number.isNaN(Number(text));
     return keepText || (text === "0" && name.endsWith("ridge")) ? text : Number(text);
   }
 
   return {
-    KERNELS, METHODS, TITLES, initial, copy, forOtherData, key, value, kernelsOf, kernelOf, kernelFields, args, overridden,
+    KERNELS, METHODS, takeKernels, initial, copy, forOtherData, key, value, kernelsOf, kernelOf, kernelFields, args, overridden,
     toEntries, fromEntries,
   };
 })();

@@ -1,6 +1,6 @@
 //! Slow and obvious: definitions written down once, without regard for time.
 
-use eigenlift::kernel::{KernelSpec, MaternNu, Param, Width};
+use eigenlift::kernel::{KernelSpec, NamedKernel, Param};
 use eigenlift::matrix::Matrix;
 
 /// k(x, y) straight from its definition. Parameters must be numbers.
@@ -8,50 +8,62 @@ use eigenlift::matrix::Matrix;
 /// # Panics
 /// When a parameter is not a number or the kernel has no formula.
 pub fn kernel(spec: &KernelSpec, x: &[f64], y: &[f64]) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let squared = || x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-    let number = |p: &Param| match p {
-        Param::Value(v) => *v,
-        other => panic!("{other:?} is not a number"),
-    };
     match spec {
-        KernelSpec::Linear => dot(x, y),
-        KernelSpec::Polynomial { degree, gamma, coef0 } => (number(gamma) * dot(x, y) + coef0).powf(*degree),
-        KernelSpec::Rbf(Width::Gamma(g)) => (-number(g) * squared()).exp(),
-        KernelSpec::Rbf(Width::Sigma(s)) => (-squared() / (2.0 * number(s).powi(2))).exp(),
-        KernelSpec::Rbf(Width::C(c)) => (-squared() / number(c)).exp(),
-        KernelSpec::Laplacian { gamma } => {
-            (-number(gamma) * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp()
-        }
-        KernelSpec::Exponential { gamma } => (-number(gamma) * squared().sqrt()).exp(),
-        KernelSpec::Matern { nu, length } => {
-            let r = (2.0 * nu.value() * squared()).sqrt() / number(length);
-            let polynomial = match nu {
-                MaternNu::Half => 1.0,
-                MaternNu::ThreeHalves => 1.0 + r,
-                MaternNu::FiveHalves => 1.0 + r + r * r / 3.0,
-            };
-            polynomial * (-r).exp()
-        }
-        KernelSpec::RationalQuadratic { alpha, length } => {
-            (1.0 + squared() / (2.0 * alpha * number(length).powi(2))).powf(-alpha)
-        }
-        KernelSpec::Sigmoid { gamma, coef0 } => (number(gamma) * dot(x, y) + coef0).tanh(),
-        KernelSpec::Cosine => {
-            let lengths = (dot(x, x) * dot(y, y)).sqrt();
-            if lengths > 0.0 { dot(x, y) / lengths } else { 0.0 }
-        }
-        KernelSpec::Chi2 { gamma } => {
-            let term = |(a, b): (&f64, &f64)| if a + b == 0.0 { 0.0 } else { (a - b).powi(2) / (a + b) };
-            (-number(gamma) * x.iter().zip(y).map(term).sum::<f64>()).exp()
-        }
-        KernelSpec::Intersection => x.iter().zip(y).map(|(a, b)| a.min(*b)).sum(),
+        KernelSpec::Named(kernel) => named(kernel, x, y),
         KernelSpec::Map(formulas) => formulas.iter().map(|f| f.eval(x, &[]) * f.eval(y, &[])).sum(),
         KernelSpec::Expr(formula) => formula.eval(x, y),
         KernelSpec::Scaled(factor, inner) => factor * kernel(inner, x, y),
         KernelSpec::Sum(specs) => specs.iter().map(|s| kernel(s, x, y)).sum(),
         KernelSpec::Product(specs) => specs.iter().map(|s| kernel(s, x, y)).product(),
         other => panic!("{other} has no formula"),
+    }
+}
+
+/// A kernel of the catalog.
+fn named(kernel: &NamedKernel, x: &[f64], y: &[f64]) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let squared = x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let numbers: Vec<(&str, f64)> = kernel
+        .params()
+        .map(|(param, value)| match value {
+            Param::Value(number) => (param.name, number),
+            other => panic!("{} of {kernel} is {other}, not a number", param.name),
+        })
+        .collect();
+    match (kernel.entry().name, numbers.as_slice()) {
+        ("linear", []) => dot(x, y),
+        ("polynomial", [(_, degree), (_, gamma), (_, coef0)]) => (gamma * dot(x, y) + coef0).powf(*degree),
+        ("rbf", [("gamma", gamma)]) => (-gamma * squared).exp(),
+        ("rbf", [("sigma", sigma)]) => (-squared / (2.0 * sigma.powi(2))).exp(),
+        ("rbf", [("c", c)]) => (-squared / c).exp(),
+        ("laplacian", [(_, gamma)]) => {
+            (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp()
+        }
+        ("exponential", [(_, gamma)]) => (-gamma * squared.sqrt()).exp(),
+        ("matern", [(_, nu), (_, length)]) => {
+            let r = (2.0 * nu * squared).sqrt() / length;
+            let polynomial = match nu {
+                0.5 => 1.0,
+                1.5 => 1.0 + r,
+                2.5 => 1.0 + r + r * r / 3.0,
+                other => panic!("nu of matern is {other}"),
+            };
+            polynomial * (-r).exp()
+        }
+        ("rational_quadratic", [(_, alpha), (_, length)]) => {
+            (1.0 + squared / (2.0 * alpha * length.powi(2))).powf(-alpha)
+        }
+        ("sigmoid", [(_, gamma), (_, coef0)]) => (gamma * dot(x, y) + coef0).tanh(),
+        ("cosine", []) => {
+            let lengths = (dot(x, x) * dot(y, y)).sqrt();
+            if lengths > 0.0 { dot(x, y) / lengths } else { 0.0 }
+        }
+        ("chi2", [(_, gamma)]) => {
+            let term = |(a, b): (&f64, &f64)| if a + b == 0.0 { 0.0 } else { (a - b).powi(2) / (a + b) };
+            (-gamma * x.iter().zip(y).map(term).sum::<f64>()).exp()
+        }
+        ("intersection", []) => x.iter().zip(y).map(|(a, b)| a.min(*b)).sum(),
+        _ => panic!("{kernel} has no reference"),
     }
 }
 

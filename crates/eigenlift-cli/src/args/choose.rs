@@ -1,6 +1,6 @@
 //! The words of `choose kpca`.
 
-use super::{InputArgs, MachineArgs, SpeechArgs};
+use super::{InputArgs, MachineArgs, SpeechArgs, kernel};
 use crate::values::{self, ComponentChoice, MaskChoice, PlotRequest};
 use clap::{Args, ValueEnum};
 use eigenlift::kernel::KernelSpec;
@@ -34,9 +34,7 @@ pub(crate) struct ChooseKpcaArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Choice")]
 pub(crate) struct GridArgs {
-    /// Kernel whose bandwidth is chosen where it is auto: rbf, exponential, matern, rational_quadratic; auto compares
-    /// linear and rbf. A bandwidth that is a number, or median, is kept
-    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=auto)")]
+    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=auto)", help = kernel::kernels_with_bandwidth())]
     pub(crate) kernel: KernelSpec,
     /// Number of components, or auto to choose it
     #[arg(short = 'k', long, value_name = "N|auto", default_value = "auto", value_parser = values::component_choice)]

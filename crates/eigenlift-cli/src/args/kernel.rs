@@ -3,7 +3,7 @@
 use super::{InputArgs, MachineArgs, SpeechArgs, examples};
 use crate::values::{self, PlotRequest};
 use clap::{Args, Subcommand, ValueEnum};
-use eigenlift::kernel::KernelSpec;
+use eigenlift::kernel::{CATALOG, KernelSpec};
 use std::path::PathBuf;
 
 /// What can be asked of a kernel.
@@ -87,4 +87,28 @@ pub(crate) struct CompareArgs {
     pub(crate) with: KernelSpec,
     #[command(flatten)]
     pub(crate) shared: KernelArgs,
+}
+
+/// The help of --kernel, from the catalog.
+pub(super) fn kernels() -> String {
+    let usages = |combines: bool| {
+        let chosen = CATALOG.iter().filter(|entry| entry.combines() == combines && entry.name != "auto");
+        chosen.map(|entry| entry.usage()).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "Kernel: {}, sums, products and multiples of these, {}. auto, or a bandwidth of auto as in rbf(gamma=auto), is \
+         chosen as by 'choose kpca'",
+        usages(true),
+        usages(false)
+    )
+}
+
+/// The help of --kernel where its bandwidth is chosen.
+pub(super) fn kernels_with_bandwidth() -> String {
+    let names: Vec<&str> = CATALOG.iter().filter(|entry| entry.is_of_distance()).map(|e| e.name).collect();
+    format!(
+        "Kernel whose bandwidth is chosen where it is auto: {}; auto compares linear and rbf. A bandwidth that is a number, \
+         or median, is kept",
+        names.join(", ")
+    )
 }

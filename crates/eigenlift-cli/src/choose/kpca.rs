@@ -139,7 +139,7 @@ fn check(args: &ChooseKpcaArgs) -> Result<(), Failure> {
         ));
     }
     let asked = args.studies.sensitivity || args.plot.iter().any(|plot| plot.kind == PlotKind::Sensitivity);
-    if asked && args.grid.kernel == KernelSpec::Linear {
+    if asked && args.grid.kernel == KernelSpec::linear() {
         return Err(Failure::usage(
             "--sensitivity of the kernel linear",
             "it has no bandwidth",

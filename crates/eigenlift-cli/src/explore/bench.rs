@@ -15,6 +15,7 @@ use crate::values::ImageSize;
 use crate::words::timed;
 use clap::Parser;
 use eigenlift::error::Error;
+use eigenlift::kernel::CATALOG;
 use eigenlift::matrix::Matrix;
 use eigenlift::preimage::Preimage;
 use eigenlift::progress::{CancelToken, Observer, Watch};
@@ -188,6 +189,7 @@ impl Workbench for Bench {
             "folder": self.folder.name(),
             "files": self.folder.files()?,
             "can": ["column"],
+            "kernels": CATALOG,
             "builtin": NAMES.iter().map(title).collect::<Vec<_>>(),
             "start": {"builtin": builtin, "file": file, "target": target, "columns": columns, "missing": missing},
         }))

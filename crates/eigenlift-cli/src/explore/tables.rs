@@ -9,7 +9,7 @@ use crate::plot::continuous;
 use crate::report;
 use crate::views::divided;
 use eigenlift::data::AnySamples;
-use eigenlift::kernel::{Kernel, KernelSpec, Param, Width};
+use eigenlift::kernel::{Kernel, KernelSpec, Param};
 use eigenlift_explorer::{Opening, Problem};
 use eigenlift_io::{Format, Missing, ReadOptions, TableError, Target, read_table_from};
 use eigenlift_plot::web::base64;
@@ -244,10 +244,10 @@ fn opened(mut input: Input, words: Vec<String>) -> Result<Opened, Problem> {
 }
 
 fn median_gamma(samples: &AnySamples) -> Option<f64> {
-    let spec = KernelSpec::Rbf(Width::Gamma(Param::Median));
-    match Kernel::for_points(&spec, samples.points(), 0).ok()?.spec()? {
-        KernelSpec::Rbf(Width::Gamma(Param::Value(gamma))) => Some(*gamma),
-        _ => None,
+    let spec = KernelSpec::rbf(Param::Median);
+    match Kernel::for_points(&spec, samples.points(), 0).ok()?.spec()?.bandwidth()? {
+        (_, Param::Value(gamma)) => Some(gamma),
+        (_, Param::Median | Param::OverDimension | Param::Auto) => None,
     }
 }
 

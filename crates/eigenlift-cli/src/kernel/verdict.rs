@@ -94,8 +94,8 @@ pub(super) fn dimension(args: &KernelArgs, session: &Session) -> Result<(), Fail
 /// What centring leaves: a polynomial with coef0 > 0 has the constant among its features, which goes.
 fn centred(kernel: &KernelSpec, dimension: Dimension, n: usize) -> String {
     let samples = format!("{n} rows leave at most {}", n.saturating_sub(1));
-    match (kernel, dimension) {
-        (KernelSpec::Polynomial { coef0, .. }, Dimension::Finite(count)) if *coef0 > 0.0 => {
+    match dimension {
+        Dimension::Finite(count) if kernel.has_constant() => {
             format!("centring removes the constant: rank at most {}; {samples}", count.saturating_sub(1))
         }
         _ => format!("centring removes the constant, where the feature space has one; {samples}"),

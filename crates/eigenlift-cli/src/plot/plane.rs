@@ -158,7 +158,7 @@ pub(crate) fn draw_linear(
     title: &str,
 ) -> Result<Figure, Failure> {
     let plane = Plane::of(model, shown)?;
-    let linear = KernelPca::new(MOST_PAIRS).kernel(KernelSpec::Linear).fit(plane.data.clone())?;
+    let linear = KernelPca::new(MOST_PAIRS).kernel(KernelSpec::linear()).fit(plane.data.clone())?;
     let headings = vec!["linear".to_string(), model.plan().kernel.clone()];
     let mut panels = plane.panels(&linear, MOST_PAIRS)?;
     let columns = panels.len();

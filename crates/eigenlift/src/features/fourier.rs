@@ -2,7 +2,7 @@
 
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
-use crate::kernel::{KernelSpec, gaussian_rate, known};
+use crate::kernel::{KernelSpec, SpectralDensity, with_spectral_density};
 use crate::linalg::{Factor, Onto, gemm, orthonormal_columns};
 use crate::matrix::{MatMut, Matrix};
 use crate::progress::Watch;
@@ -26,46 +26,27 @@ pub(super) struct FourierMap {
     amplitude: f64,
 }
 
-/// Law of a frequency w, (K43).
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Law {
-    /// w = scale·g with g standard normal.
-    Gaussian { scale: f64 },
-    /// w = g·√(ν/G)/ℓ with G ~ Gamma(ν, 1): a multivariate t of 2ν degrees of freedom.
-    StudentT { nu: f64, length: f64 },
-    /// w = g·√(G/α)/ℓ with G ~ Gamma(α, 1).
-    GammaMixture { alpha: f64, length: f64 },
-    /// Independent Cauchy coordinates of width γ.
-    Cauchy { gamma: f64 },
+/// Law of the frequencies and factor a of a kernel.
+fn law(kernel: &KernelSpec) -> Result<(SpectralDensity, f64)> {
+    let found = match kernel {
+        KernelSpec::Named(named) => named.spectrum()?.map(|law| (law, 1.0)),
+        KernelSpec::Scaled(factor, inner) if *factor > 0.0 => {
+            let (law, inner_factor) = law(inner)?;
+            Some((law, factor * inner_factor))
+        }
+        KernelSpec::Scaled(..) | KernelSpec::Sum(_) | KernelSpec::Product(_) => None,
+        KernelSpec::Map(_) | KernelSpec::Expr(_) | KernelSpec::Precomputed | KernelSpec::Auto => None,
+    };
+    found.ok_or_else(|| {
+        Error::kernel(
+            format!("random Fourier features of the kernel {kernel}"),
+            format!("{} have them, and positive multiples of these", with_spectral_density("and")),
+            "Choose one of these kernels, or use landmarks, which serve every kernel",
+        )
+    })
 }
 
-impl Law {
-    /// Law and factor a of a kernel.
-    fn of(kernel: &KernelSpec) -> Result<(Self, f64)> {
-        let law = match kernel {
-            KernelSpec::Rbf(width) => Self::Gaussian { scale: (2.0 * gaussian_rate(*width)?).sqrt() },
-            KernelSpec::Matern { nu, length } => Self::StudentT { nu: nu.value(), length: known(*length)? },
-            KernelSpec::Exponential { gamma } => Self::StudentT { nu: 0.5, length: 1.0 / known(*gamma)? },
-            KernelSpec::RationalQuadratic { alpha, length } => {
-                Self::GammaMixture { alpha: *alpha, length: known(*length)? }
-            }
-            KernelSpec::Laplacian { gamma } => Self::Cauchy { gamma: known(*gamma)? },
-            KernelSpec::Scaled(factor, inner) if *factor > 0.0 => {
-                let (law, inner_factor) = Self::of(inner)?;
-                return Ok((law, factor * inner_factor));
-            }
-            other => {
-                return Err(Error::kernel(
-                    format!("random Fourier features of the kernel {other}"),
-                    "rbf, laplacian, exponential, matern and rational_quadratic have them, and positive multiples \
-                     of these",
-                    "Choose one of these kernels, or use landmarks, which serve every kernel",
-                ));
-            }
-        };
-        Ok((law, 1.0))
-    }
-
+impl SpectralDensity {
     /// ‖w‖ over ‖g‖, drawn.
     fn stretch(self, random: &mut Stream) -> f64 {
         match self {
@@ -121,7 +102,7 @@ fn gamma_variate(shape: f64, random: &mut Stream) -> f64 {
 impl FourierMap {
     pub(super) fn new(kernel: &KernelSpec, d: usize, dimension: usize, seed: u64) -> Result<Self> {
         kernel.validate()?;
-        let (law, factor) = Law::of(kernel)?;
+        let (law, factor) = law(kernel)?;
         let m = dimension.div_ceil(2);
         check_size(d, m)?;
         let frequencies = law.draw(d, m, &mut Stream::new(seed, Purpose::Frequencies));

@@ -2,7 +2,7 @@
 
 use crate::data::Points;
 use crate::error::{Error, Result};
-use crate::kernel::{KernelSpec, known};
+use crate::kernel::{KernelSpec, Monomials, known};
 use crate::matrix::MatMut;
 use crate::random::{Purpose, Stream};
 use crate::real::Real;
@@ -45,20 +45,24 @@ impl Polynomial {
                 "Choose such a kernel, or use landmarks, which serve every kernel",
             ))
         };
+        let none = "linear and polynomial have one, and positive multiples of these";
         match kernel {
-            KernelSpec::Linear => Ok(Self { degree: 1.0, gamma: 1.0, coef0: 0.0, factor: 1.0 }),
-            KernelSpec::Polynomial { degree, gamma, coef0 } => {
-                let gamma = known(*gamma)?;
-                if degree.fract() != 0.0 || gamma <= 0.0 || *coef0 < 0.0 {
+            KernelSpec::Named(named) => {
+                let Some(Monomials { degree, gamma, coef0 }) = named.monomials() else { return refuse(none) };
+                let gamma = known(gamma)?;
+                if degree.fract() != 0.0 || gamma <= 0.0 || coef0 < 0.0 {
                     return refuse("it needs a whole degree, gamma > 0 and coef0 ≥ 0");
                 }
-                Ok(Self { degree: *degree, gamma, coef0: *coef0, factor: 1.0 })
+                Ok(Self { degree, gamma, coef0, factor: 1.0 })
             }
             KernelSpec::Scaled(factor, inner) if *factor > 0.0 => {
                 let inner = Self::of(inner)?;
                 Ok(Self { factor: factor * inner.factor, ..inner })
             }
-            _ => refuse("linear and polynomial have one, and positive multiples of these"),
+            KernelSpec::Scaled(..) | KernelSpec::Sum(_) | KernelSpec::Product(_) => refuse(none),
+            KernelSpec::Map(_) | KernelSpec::Expr(_) | KernelSpec::Precomputed | KernelSpec::Auto => {
+                refuse(none)
+            }
         }
     }
 }

@@ -102,7 +102,10 @@ pub(super) fn resolve(role: ParamRole, param: Param, rows: PairRows<'_>, seed: u
                 ParamRole::SquaredDistance => typical,
                 ParamRole::Distance => typical.sqrt(),
                 ParamRole::DistanceRate => 1.0 / typical.sqrt(),
-                _ => 1.0 / typical,
+                ParamRole::SquaredDistanceRate
+                | ParamRole::L1Rate
+                | ParamRole::InnerProductRate
+                | ParamRole::Chi2Rate => 1.0 / typical,
             })
         }
     }
@@ -128,7 +131,10 @@ fn quantity(role: ParamRole) -> Quantity {
             let term = |(a, b): (&f64, &f64)| if a + b == 0.0 { 0.0 } else { (a - b) * (a - b) / (a + b) };
             x.iter().zip(y).map(term).sum()
         },
-        _ => |x, y| x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum(),
+        ParamRole::SquaredDistanceRate
+        | ParamRole::SquaredDistance
+        | ParamRole::Distance
+        | ParamRole::DistanceRate => |x, y| x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum(),
     }
 }
 
@@ -212,6 +218,6 @@ fn has_formula(spec: &KernelSpec) -> bool {
         KernelSpec::Expr(_) => true,
         KernelSpec::Scaled(_, inner) => has_formula(inner),
         KernelSpec::Sum(specs) | KernelSpec::Product(specs) => specs.iter().any(has_formula),
-        _ => false,
+        KernelSpec::Named(_) | KernelSpec::Map(_) | KernelSpec::Precomputed | KernelSpec::Auto => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::kernel::entry::{Features, Monomials};
 use crate::kernel::spec::KernelSpec;
 
 /// Dimension of a feature space.
@@ -57,16 +58,13 @@ impl KernelSpec {
     pub fn dimension(&self, d: usize) -> Dimension {
         let features = d as u128;
         match self {
-            Self::Linear | Self::Cosine => Dimension::Finite(features),
-            Self::Polynomial { degree, coef0, .. } => polynomial(features, *degree, *coef0),
-            Self::Rbf(_)
-            | Self::Laplacian { .. }
-            | Self::Exponential { .. }
-            | Self::Matern { .. }
-            | Self::RationalQuadratic { .. }
-            | Self::Chi2 { .. }
-            | Self::Intersection => Dimension::Infinite,
-            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed | Self::Auto => Dimension::Unknown,
+            Self::Named(kernel) => match kernel.entry().features {
+                Features::Monomials(of) => polynomial(features, of(kernel)),
+                Features::Columns => Dimension::Finite(features),
+                Features::Infinite => Dimension::Infinite,
+                Features::Formulas | Features::Unknown => Dimension::Unknown,
+            },
+            Self::Expr(_) | Self::Precomputed | Self::Auto => Dimension::Unknown,
             Self::Map(formulas) => Dimension::Finite(formulas.len() as u128),
             Self::Scaled(_, inner) => inner.dimension(d),
             Self::Sum(parts) => parts
@@ -80,7 +78,7 @@ impl KernelSpec {
 }
 
 /// Number of monomials: of degree p exactly when c = 0, of degree at most p when c > 0.
-fn polynomial(d: u128, degree: f64, coef0: f64) -> Dimension {
+fn polynomial(d: u128, Monomials { degree, coef0, .. }: Monomials) -> Dimension {
     const WHOLE: f64 = (1_u128 << 100) as f64;
     if degree.fract() != 0.0 || degree < 1.0 || !degree.is_finite() || coef0.is_nan() || coef0 < 0.0 {
         return Dimension::Unknown;

@@ -1,7 +1,7 @@
 //! Derivatives of kernels by their first row.
 
 use super::origin::from_origin;
-use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile};
+use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, NormProfile};
 use super::tile::{Form, evaluate, inner_products, squared_distances};
 use super::{Formula, Kernel, Workspace};
 use crate::data::Points;
@@ -66,7 +66,7 @@ impl Kernel {
 fn pull_back(form: &Form, pairs: Pairs<'_>, out: &mut Matrix<f64>, work: &mut Workspace<f64>) {
     match form {
         Form::Inner(profile) => inner(*profile, pairs, out),
-        Form::Cosine => cosine(pairs, out),
+        Form::Norms(profile) => norms(*profile, pairs, out),
         Form::Distance(profile) => distance(*profile, pairs, out, work),
         Form::Coordinate(profile) => coordinate(*profile, form, pairs, out, work),
         Form::Map(formulas) => mapped(formulas, pairs, out),
@@ -116,23 +116,19 @@ fn inner(profile: InnerProfile, pairs: Pairs<'_>, out: &mut Matrix<f64>) {
     add_product(out, 1.0, &slopes, pairs.x);
 }
 
-/// ∂k/∂y = (x/‖x‖ − k·y/‖y‖)/‖y‖; 0 where a row is zero.
-fn cosine(pairs: Pairs<'_>, out: &mut Matrix<f64>) {
-    let norm = |row: &[f64]| row.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let inverse = |row: &[f64]| Some(norm(row)).filter(|n| *n > 0.0).map_or(0.0, |n| 1.0 / n);
-    let x_scale: Vec<f64> = (0..pairs.x.n_rows()).map(|i| inverse(pairs.x.row(i))).collect();
-    let y_scale: Vec<f64> = (0..pairs.y.n_rows()).map(|j| inverse(pairs.y.row(j))).collect();
+/// ∂k/∂y = ∂k/∂⟨y,x⟩·x + 2·∂k/∂‖y‖²·y.
+fn norms(profile: NormProfile, pairs: Pairs<'_>, out: &mut Matrix<f64>) {
+    let of_norm = |row: &[f64]| profile.of_norm(row.iter().map(|v| v * v).sum::<f64>());
+    let x_norms: Vec<f64> = (0..pairs.x.n_rows()).map(|i| of_norm(pairs.x.row(i))).collect();
+    let y_norms: Vec<f64> = (0..pairs.y.n_rows()).map(|j| of_norm(pairs.y.row(j))).collect();
     let mut values = Matrix::zeros(pairs.y.n_rows(), pairs.x.n_rows());
     inner_products(Points::Dense(pairs.y), Points::Dense(pairs.x), values.as_mut_slice());
-    let along = |j: usize| {
-        let terms = values.row(j).iter().zip(&x_scale).zip(pairs.weights.row(j));
-        terms.map(|((s, x), w)| s * x * w).sum::<f64>() * y_scale[j]
-    };
-    let totals: Vec<f64> = (0..pairs.y.n_rows()).map(along).collect();
-    let weights = scaled(pairs.weights, |j, i, w| w * x_scale[i] * y_scale[j]);
+    let weights = scaled(pairs.weights, |j, i, w| profile.along_x(w, values[(j, i)], x_norms[i], y_norms[j]));
     add_product(out, 1.0, &weights, pairs.x);
-    for (j, total) in totals.iter().enumerate() {
-        let factor = total * y_scale[j] * y_scale[j];
+    for (j, y_norm) in y_norms.iter().enumerate() {
+        let terms = values.row(j).iter().zip(&x_norms).zip(pairs.weights.row(j));
+        let total = terms.map(|((s, x), w)| profile.along_y(*s, *x, *y_norm) * w).sum::<f64>();
+        let factor = profile.total_along_y(total, *y_norm);
         let y = pairs.y.row(j);
         out.view_mut().row_mut(j).iter_mut().zip(y).for_each(|(o, y)| *o -= factor * y);
     }

@@ -1,7 +1,9 @@
 //! Kernels: descriptions that can be printed, parsed and saved, and their evaluation by tiles.
 
 mod bandwidth;
+mod catalog;
 mod dimension;
+mod entry;
 mod feature_map;
 mod formula;
 mod geometry;
@@ -14,12 +16,16 @@ mod tile;
 mod token;
 
 pub(crate) use bandwidth::{PairRows, PairSample};
+pub use catalog::CATALOG;
+pub(crate) use catalog::{of_distance, with_spectral_density};
 pub use dimension::Dimension;
+pub use entry::{KernelEntry, NamedKernel, Parameter, Range, Trial};
+pub(crate) use entry::{Monomials, SpectralDensity};
 pub use feature_map::PolynomialMap;
 pub use formula::Formula;
 pub(crate) use gradient::{differences, formula_slopes};
 pub(crate) use profile::DistanceProfile;
-pub use spec::{KernelSpec, MaternNu, Param, ParamRole, Width};
+pub use spec::{KernelSpec, Param, ParamRole};
 pub(crate) use tile::squared_distances;
 pub use tile::{KernelFunction, Workspace};
 
@@ -27,7 +33,6 @@ use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::real::Real;
-use profile::{CoordinateProfile, InnerProfile};
 use std::sync::Arc;
 use tile::Form;
 
@@ -119,7 +124,7 @@ impl Kernel {
 
     /// Whether the formula needs entries that are not negative.
     pub(crate) fn needs_nonnegative(&self) -> bool {
-        needs_nonnegative(&self.form)
+        self.spec.as_ref().is_some_and(KernelSpec::needs_nonnegative)
     }
 
     /// Checks that rows are finite and meet what the formula needs.
@@ -128,7 +133,7 @@ impl Kernel {
     /// Names the first entry that does not, counting from 1.
     pub fn check_points(&self, points: AnyPoints<'_>) -> Result<()> {
         points.check()?;
-        if !needs_nonnegative(&self.form) {
+        if !self.needs_nonnegative() {
             return Ok(());
         }
         let found = match points {
@@ -164,19 +169,10 @@ impl Kernel {
 
 fn by_products(form: &Form) -> bool {
     match form {
-        Form::Inner(_) | Form::Cosine | Form::Distance(_) => true,
+        Form::Inner(_) | Form::Norms(_) | Form::Distance(_) => true,
         Form::Scaled(_, form) => by_products(form),
         Form::Sum(forms) | Form::Product(forms) => forms.iter().all(by_products),
         Form::Coordinate(_) | Form::Map(_) | Form::Expr(_) | Form::Function(_) => false,
-    }
-}
-
-fn needs_nonnegative(form: &Form) -> bool {
-    match form {
-        Form::Coordinate(profile) => profile.needs_nonnegative(),
-        Form::Scaled(_, form) => needs_nonnegative(form),
-        Form::Sum(forms) | Form::Product(forms) => forms.iter().any(needs_nonnegative),
-        _ => false,
     }
 }
 
@@ -184,34 +180,7 @@ fn needs_nonnegative(form: &Form) -> bool {
 fn form(spec: &KernelSpec, d: usize) -> Result<Form> {
     let all = |specs: &[KernelSpec]| specs.iter().map(|s| form(s, d)).collect::<Result<Vec<_>>>();
     Ok(match spec {
-        KernelSpec::Linear => Form::Inner(InnerProfile::Linear),
-        KernelSpec::Polynomial { degree, gamma, coef0 } => {
-            Form::Inner(InnerProfile::Polynomial { degree: *degree, gamma: known(*gamma)?, coef0: *coef0 })
-        }
-        KernelSpec::Sigmoid { gamma, coef0 } => {
-            Form::Inner(InnerProfile::Sigmoid { gamma: known(*gamma)?, coef0: *coef0 })
-        }
-        KernelSpec::Cosine => Form::Cosine,
-        KernelSpec::Rbf(width) => Form::Distance(DistanceProfile::Rbf { gamma: gaussian_rate(*width)? }),
-        KernelSpec::Exponential { gamma } => {
-            Form::Distance(DistanceProfile::Exponential { gamma: known(*gamma)? })
-        }
-        KernelSpec::Matern { nu, length } => {
-            let length = known(*length)?;
-            Form::Distance(match nu {
-                MaternNu::Half => DistanceProfile::Exponential { gamma: 1.0 / length },
-                MaternNu::ThreeHalves => DistanceProfile::Matern3 { length },
-                MaternNu::FiveHalves => DistanceProfile::Matern5 { length },
-            })
-        }
-        KernelSpec::RationalQuadratic { alpha, length } => {
-            Form::Distance(DistanceProfile::RationalQuadratic { alpha: *alpha, length: known(*length)? })
-        }
-        KernelSpec::Laplacian { gamma } => {
-            Form::Coordinate(CoordinateProfile::Laplacian { gamma: known(*gamma)? })
-        }
-        KernelSpec::Chi2 { gamma } => Form::Coordinate(CoordinateProfile::Chi2 { gamma: known(*gamma)? }),
-        KernelSpec::Intersection => Form::Coordinate(CoordinateProfile::Intersection),
+        KernelSpec::Named(kernel) => kernel.form()?,
         KernelSpec::Map(formulas) => {
             formulas.iter().try_for_each(|f| check_variables(f, d))?;
             Form::Map(formulas.clone())
@@ -244,23 +213,6 @@ pub(crate) fn known(param: Param) -> Result<f64> {
             "Resolve the kernel on data first, or write the number",
         )),
     }
-}
-
-/// γ = 1/(2σ²) = 1/c.
-pub(crate) fn gaussian_rate(width: Width) -> Result<f64> {
-    let rate = match width {
-        Width::Gamma(gamma) => known(gamma)?,
-        Width::Sigma(sigma) => 0.5 / known(sigma)?.powi(2),
-        Width::C(c) => 1.0 / known(c)?,
-    };
-    if rate.is_finite() && rate > 0.0 {
-        return Ok(rate);
-    }
-    Err(Error::kernel(
-        format!("an rbf width that makes gamma {rate}"),
-        "gamma must be positive and finite",
-        "Choose a width closer to the distances in the data",
-    ))
 }
 
 fn check_variables(formula: &Formula, d: usize) -> Result<()> {

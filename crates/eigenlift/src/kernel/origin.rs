@@ -5,7 +5,6 @@
 //! the same: ⟨x − o, y − o⟩ = ⟨x, y⟩ − ⟨o, y⟩ − ⟨x, o⟩ + ⟨o, o⟩, and centring removes all but the first.
 
 use super::Kernel;
-use super::profile::{CoordinateProfile, InnerProfile};
 use super::tile::Form;
 use crate::data::{AnyPoints, AnySamples, CsrRef, Points};
 use crate::matrix::Matrix;
@@ -28,12 +27,14 @@ enum Shift {
 
 fn shift(form: &Form) -> Shift {
     match form {
-        Form::Distance(_) | Form::Coordinate(CoordinateProfile::Laplacian { .. }) => Shift::Nothing,
-        Form::Inner(InnerProfile::Linear) => Shift::Centred,
+        Form::Distance(_) => Shift::Nothing,
+        Form::Coordinate(profile) if profile.ignores_shifts() => Shift::Nothing,
+        Form::Inner(profile) if profile.is_linear() => Shift::Centred,
         Form::Scaled(_, form) => shift(form),
         Form::Sum(forms) => forms.iter().map(shift).max().unwrap_or(Shift::Nothing),
         Form::Product(forms) if forms.iter().all(|form| shift(form) == Shift::Nothing) => Shift::Nothing,
-        _ => Shift::Other,
+        Form::Product(_) | Form::Coordinate(_) | Form::Inner(_) | Form::Norms(_) => Shift::Other,
+        Form::Map(_) | Form::Expr(_) | Form::Function(_) => Shift::Other,
     }
 }
 

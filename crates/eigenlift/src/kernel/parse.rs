@@ -9,6 +9,8 @@
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::kernel::catalog::{self, CATALOG};
+use crate::kernel::entry::{KernelEntry, Profile};
 use crate::kernel::formula::Formula;
 use crate::kernel::spec::KernelSpec;
 use crate::kernel::token::{Cursor, Kind, MAX_DEPTH, MAX_LENGTH, Token, bad, clip};
@@ -30,7 +32,7 @@ impl FromStr for KernelSpec {
         if text.trim().is_empty() {
             return Err(bad(
                 "the kernel description is empty",
-                format!("a kernel is one of {}", Self::NAMES.join(", ")),
+                format!("a kernel is one of {}", all_names()),
                 "Write one, such as rbf(gamma=median).",
             ));
         }
@@ -131,30 +133,37 @@ impl<'a> Parser<'a> {
                 "Give another number.",
             ));
         }
-        let canonical = match lower.as_str() {
-            "poly" => "polynomial",
-            "gaussian" => "rbf",
-            other => other,
-        };
-        let Some(&known) = KernelSpec::NAMES.iter().find(|known| **known == canonical) else {
-            return Err(self.unknown_kernel(&lower, token));
-        };
+        let Some(entry) = catalog::find(&lower) else { return Err(self.unknown_kernel(&lower, token)) };
         let open = self.cursor.accept('(')?;
-        if matches!(known, "map" | "expr") {
-            return self.formulas(known, open);
+        match entry.profile {
+            Profile::Map => self.formulas(entry, open, map),
+            Profile::Expr => self.formulas(entry, open, expr),
+            Profile::Precomputed => self.arguments(entry, open).map(|_| KernelSpec::Precomputed),
+            Profile::Auto => self.arguments(entry, open).map(|_| KernelSpec::Auto),
+            Profile::Inner(_) | Profile::Norms(_) | Profile::Distance(_) | Profile::Coordinate(_) => {
+                self.arguments(entry, open)?.build().map(KernelSpec::Named)
+            }
         }
-        let mut arguments = Arguments::new(known);
+    }
+
+    fn arguments(&mut self, entry: &'static KernelEntry, open: Option<usize>) -> Result<Arguments> {
+        let mut arguments = Arguments::new(entry);
         if let Some(open) = open {
             arguments.read(&mut self.cursor)?;
             self.close(open, "',' or ')'")?;
         }
-        arguments.build()
+        Ok(arguments)
     }
 
     /// The formulas of `map` and `expr`: text up to the matching parenthesis, split at the commas outside
     /// others.
-    fn formulas(&mut self, name: &str, open: Option<usize>) -> Result<KernelSpec> {
-        let Some(open) = open else { return Err(no_formula(name)) };
+    fn formulas(
+        &mut self,
+        entry: &KernelEntry,
+        open: Option<usize>,
+        make: fn(&[&str]) -> Result<KernelSpec>,
+    ) -> Result<KernelSpec> {
+        let Some(open) = open else { return Err(no_formula(entry)) };
         let rest = self.cursor.rest();
         let (mut texts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
         for (i, c) in rest.char_indices() {
@@ -166,7 +175,10 @@ impl<'a> Parser<'a> {
                     start = i + 1;
                     if c == ')' {
                         self.cursor.at += start;
-                        return formula_kernel(name, &texts);
+                        if matches!(texts.as_slice(), [text] if text.trim().is_empty()) {
+                            return Err(no_formula(entry));
+                        }
+                        return make(&texts);
                     }
                 }
                 _ => {}
@@ -190,17 +202,11 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn formula_kernel(name: &str, texts: &[&str]) -> Result<KernelSpec> {
-    if texts.iter().all(|text| text.trim().is_empty()) && texts.len() == 1 {
-        return Err(no_formula(name));
-    }
-    if name == "map" {
-        return texts
-            .iter()
-            .map(|text| Formula::parse(text, false))
-            .collect::<Result<_>>()
-            .map(KernelSpec::Map);
-    }
+fn map(texts: &[&str]) -> Result<KernelSpec> {
+    texts.iter().map(|text| Formula::parse(text, false)).collect::<Result<_>>().map(KernelSpec::Map)
+}
+
+fn expr(texts: &[&str]) -> Result<KernelSpec> {
     match texts {
         [text] => Formula::parse(text, true).map(KernelSpec::Expr),
         _ => Err(bad(
@@ -211,13 +217,19 @@ fn formula_kernel(name: &str, texts: &[&str]) -> Result<KernelSpec> {
     }
 }
 
-fn no_formula(name: &str) -> Error {
-    let example = if name == "map" { "map(x1, x1^2)" } else { "expr(x1*y1)" };
+fn no_formula(entry: &KernelEntry) -> Error {
+    let name = entry.name;
+    let example = if matches!(entry.profile, Profile::Map) { "map(x1, x1^2)" } else { "expr(x1*y1)" };
     bad(
         format!("{name} has no formula"),
         format!("{name} takes its formulas in parentheses"),
         format!("Write one, as in {example}."),
     )
+}
+
+/// Names of all kernels.
+fn all_names() -> String {
+    CATALOG.map(|entry| entry.name).join(", ")
 }
 
 /// What can be wrong.
@@ -258,15 +270,15 @@ impl Parser<'_> {
     }
 
     fn unknown_kernel(&self, name: &str, token: Token<'_>) -> Error {
-        let nearest = KernelSpec::NAMES
+        let nearest = CATALOG
             .iter()
-            .chain(&["poly", "gaussian"])
+            .flat_map(|entry| entry.aliases.iter().chain([&entry.name]))
             .map(|known| (edit_distance(name, known), *known))
             .min()
             .filter(|(distance, known)| *distance < name.len() && *distance <= 2.max(known.len() / 3));
         bad(
             format!("the kernel {} is unknown", self.cursor.show(token)),
-            format!("a kernel is one of {}", KernelSpec::NAMES.join(", ")),
+            format!("a kernel is one of {}", all_names()),
             match nearest {
                 Some((_, known)) => format!("Did you mean {known}?"),
                 None => "Use one of these; expr(…) takes a formula of your own.".to_string(),

@@ -14,6 +14,13 @@ pub(crate) enum InnerProfile {
     Sigmoid { gamma: f64, coef0: f64 },
 }
 
+/// k as a function of the inner product s = ⟨x,y⟩ and of ‖x‖² and ‖y‖².
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum NormProfile {
+    /// s/(‖x‖‖y‖); a row of zeros has angle 90° with everything
+    Cosine,
+}
+
 /// k as a function of the squared distance s = ‖x−y‖².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum DistanceProfile {
@@ -58,9 +65,63 @@ impl InnerProfile {
         }
     }
 
+    /// Whether k is ⟨x,y⟩ itself.
+    pub(crate) fn is_linear(&self) -> bool {
+        match self {
+            Self::Linear => true,
+            Self::Polynomial { .. } | Self::Sigmoid { .. } => false,
+        }
+    }
+
     /// Replaces each inner product by k.
     pub(crate) fn apply<T: Real>(&self, values: &mut [T]) {
         dispatch(InnerTask { profile: *self, values });
+    }
+}
+
+/// What a row counts with is `of_norm` of its squared norm; x and y stand for it below.
+impl NormProfile {
+    /// What the formula takes of a squared norm, found once for each row.
+    pub(crate) fn of_norm<T: Real>(&self, square: T) -> T {
+        match self {
+            Self::Cosine if square > T::ZERO => T::ONE / square.square_root(),
+            Self::Cosine => T::ZERO,
+        }
+    }
+
+    /// Replaces the inner products of one row with others by k.
+    pub(crate) fn apply<T: Real>(&self, values: &mut [T], x: T, others: &[T]) {
+        match self {
+            Self::Cosine => values.iter_mut().zip(others).for_each(|(v, y)| *v *= x * *y),
+        }
+    }
+
+    /// k(x,x) of a row of this squared norm.
+    pub(crate) fn on_diagonal(&self, square: f64) -> f64 {
+        match self {
+            Self::Cosine => f64::from(square > 0.0),
+        }
+    }
+
+    /// w·∂k/∂s.
+    pub(crate) fn along_x(&self, w: f64, _s: f64, x: f64, y: f64) -> f64 {
+        match self {
+            Self::Cosine => w * x * y,
+        }
+    }
+
+    /// −2·∂k/∂‖y‖², but for a factor of y alone, which [`total_along_y`](Self::total_along_y) multiplies with.
+    pub(crate) fn along_y(&self, s: f64, x: f64, _y: f64) -> f64 {
+        match self {
+            Self::Cosine => s * x,
+        }
+    }
+
+    /// The sum of what [`along_y`](Self::along_y) gives, times the factor that it leaves out.
+    pub(crate) fn total_along_y(&self, total: f64, y: f64) -> f64 {
+        match self {
+            Self::Cosine => total * y * y * y,
+        }
     }
 }
 
@@ -212,9 +273,12 @@ impl CoordinateProfile {
         }
     }
 
-    /// Whether the formula needs entries ≥ 0.
-    pub(crate) fn needs_nonnegative(&self) -> bool {
-        matches!(self, Self::Chi2 { .. } | Self::Intersection)
+    /// Whether a common shift of all rows leaves k what it is.
+    pub(crate) fn ignores_shifts(&self) -> bool {
+        match self {
+            Self::Laplacian { .. } => true,
+            Self::Chi2 { .. } | Self::Intersection => false,
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Which kernel: a plain value that is printed, parsed, saved and compared.
 
 use crate::error::Result;
+use crate::kernel::catalog;
+use crate::kernel::entry::{NamedKernel, Parameter};
 use crate::kernel::formula::Formula;
+use serde::Serialize;
 
 mod check;
 mod text;
@@ -19,41 +22,9 @@ pub enum Param {
     Auto,
 }
 
-/// Notation in which the width of a Gaussian was given: γ = 1/(2σ²) = 1/c.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Width {
-    /// exp(−γ‖x−y‖²)
-    Gamma(Param),
-    /// exp(−‖x−y‖²/(2σ²))
-    Sigma(Param),
-    /// exp(−‖x−y‖²/c)
-    C(Param),
-}
-
-/// Smoothness ν of a Matérn kernel, where the kernel has a closed form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaternNu {
-    /// ν = 1/2
-    Half,
-    /// ν = 3/2
-    ThreeHalves,
-    /// ν = 5/2
-    FiveHalves,
-}
-
-impl MaternNu {
-    /// ν as a number.
-    pub fn value(self) -> f64 {
-        match self {
-            Self::Half => 0.5,
-            Self::ThreeHalves => 1.5,
-            Self::FiveHalves => 2.5,
-        }
-    }
-}
-
 /// What a parameter scales, which decides what its median is taken of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ParamRole {
     /// Multiplies ‖x−y‖²: gamma of `rbf`.
     SquaredDistanceRate,
@@ -85,59 +56,8 @@ pub enum ParamRole {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum KernelSpec {
-    /// ⟨x,y⟩
-    Linear,
-    /// (γ⟨x,y⟩ + c₀)^p
-    Polynomial {
-        /// p
-        degree: f64,
-        /// γ
-        gamma: Param,
-        /// c₀
-        coef0: f64,
-    },
-    /// exp(−γ‖x−y‖²)
-    Rbf(Width),
-    /// exp(−γ‖x−y‖₁)
-    Laplacian {
-        /// γ
-        gamma: Param,
-    },
-    /// exp(−γ‖x−y‖₂)
-    Exponential {
-        /// γ
-        gamma: Param,
-    },
-    /// Matérn: with s = √(2ν)‖x−y‖/ℓ, e⁻ˢ times 1, 1 + s or 1 + s + s²/3 for ν = 1/2, 3/2, 5/2.
-    Matern {
-        /// ν
-        nu: MaternNu,
-        /// ℓ
-        length: Param,
-    },
-    /// (1 + ‖x−y‖²/(2αℓ²))^(−α)
-    RationalQuadratic {
-        /// α
-        alpha: f64,
-        /// ℓ
-        length: Param,
-    },
-    /// tanh(γ⟨x,y⟩ + c₀): not a Mercer kernel in general
-    Sigmoid {
-        /// γ
-        gamma: Param,
-        /// c₀
-        coef0: f64,
-    },
-    /// ⟨x,y⟩/(‖x‖‖y‖)
-    Cosine,
-    /// exp(−γ Σ(xᵢ−yᵢ)²/(xᵢ+yᵢ)), entries ≥ 0
-    Chi2 {
-        /// γ
-        gamma: Param,
-    },
-    /// Σ min(xᵢ,yᵢ), entries ≥ 0
-    Intersection,
+    /// A kernel of the [`CATALOG`](super::CATALOG) with its parameters
+    Named(NamedKernel),
     /// ⟨φ(x),φ(y)⟩ with one formula for each coordinate of φ
     Map(Vec<Formula>),
     /// A formula in x and y
@@ -156,11 +76,23 @@ pub enum KernelSpec {
 
 impl Default for KernelSpec {
     fn default() -> Self {
-        Self::Rbf(Width::Gamma(Param::Median))
+        Self::rbf(Param::Median)
     }
 }
 
 impl KernelSpec {
+    /// ⟨x,y⟩
+    pub fn linear() -> Self {
+        Self::Named(NamedKernel::new(&catalog::LINEAR))
+    }
+
+    /// exp(−γ‖x−y‖²)
+    pub fn rbf(gamma: Param) -> Self {
+        let mut kernel = NamedKernel::new(&catalog::RBF);
+        kernel.from_data().for_each(|(_, param)| *param = gamma);
+        Self::Named(kernel)
+    }
+
     /// Sum of kernels, with sums inside it opened. One kernel is itself.
     pub fn sum(parts: impl IntoIterator<Item = KernelSpec>) -> Self {
         let mut all = Vec::new();
@@ -208,40 +140,89 @@ impl KernelSpec {
     /// that is known, `None` where it depends on the points or is not known from the description alone.
     pub fn is_mercer(&self) -> Option<bool> {
         let known = match self {
-            Self::Polynomial { degree, gamma, coef0 } => {
-                let positive = match gamma {
-                    Param::Value(gamma) => *gamma > 0.0,
-                    Param::OverDimension => true,
-                    Param::Median | Param::Auto => false,
-                };
-                positive && degree.fract() == 0.0 && *coef0 >= 0.0
-            }
-            Self::Sigmoid { .. } | Self::Expr(_) | Self::Precomputed | Self::Auto => false,
+            Self::Named(kernel) => kernel.is_mercer(),
+            Self::Map(_) => true,
+            Self::Expr(_) | Self::Precomputed | Self::Auto => false,
             Self::Scaled(factor, inner) => *factor >= 0.0 && inner.is_mercer() == Some(true),
             Self::Sum(parts) | Self::Product(parts) => {
                 parts.iter().all(|part| part.is_mercer() == Some(true))
             }
-            _ => true,
         };
         known.then_some(true)
     }
 
     /// Whether a parameter is still to be found from the data.
     pub fn needs_data(&self) -> bool {
-        match self {
-            Self::Scaled(_, inner) => inner.needs_data(),
-            Self::Sum(parts) | Self::Product(parts) => parts.iter().any(Self::needs_data),
-            leaf => leaf.clone().param_mut().is_some_and(|(_, param)| !matches!(param, Param::Value(_))),
-        }
+        self.any_param(&|param| !matches!(param, Param::Value(_)))
     }
 
     /// Whether the kernel or a bandwidth is still to be chosen by cross-validation.
     pub fn is_automatic(&self) -> bool {
+        matches!(self, Self::Auto) || self.any_param(&|param| param == Param::Auto)
+    }
+
+    /// Whether a parameter of the kernel or of a part of it has a property.
+    fn any_param(&self, has: &dyn Fn(Param) -> bool) -> bool {
         match self {
-            Self::Auto => true,
-            Self::Scaled(_, inner) => inner.is_automatic(),
-            Self::Sum(parts) | Self::Product(parts) => parts.iter().any(Self::is_automatic),
-            leaf => leaf.clone().param_mut().is_some_and(|(_, param)| *param == Param::Auto),
+            Self::Named(kernel) => kernel.params().any(|(_, param)| has(param)),
+            Self::Scaled(_, inner) => inner.any_param(has),
+            Self::Sum(parts) | Self::Product(parts) => parts.iter().any(|part| part.any_param(has)),
+            Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => false,
+        }
+    }
+
+    /// The kernel of the catalog that this is, or is a multiple of.
+    pub fn named(&self) -> Option<&NamedKernel> {
+        match self {
+            Self::Named(kernel) => Some(kernel),
+            Self::Scaled(_, inner) => inner.named(),
+            Self::Map(_)
+            | Self::Expr(_)
+            | Self::Sum(_)
+            | Self::Product(_)
+            | Self::Precomputed
+            | Self::Auto => None,
+        }
+    }
+
+    /// The parameter that may come from the data, and its value, of a kernel of the catalog or a multiple of one.
+    pub fn bandwidth(&self) -> Option<(&'static Parameter, Param)> {
+        self.named()?.params().find(|(param, _)| param.role.is_some())
+    }
+
+    /// The same kernel with another value of its [`bandwidth`](Self::bandwidth).
+    pub(crate) fn with_bandwidth(self, value: Param) -> Self {
+        match self {
+            Self::Named(mut kernel) => {
+                kernel.from_data().for_each(|(_, param)| *param = value);
+                Self::Named(kernel)
+            }
+            Self::Scaled(factor, inner) => inner.with_bandwidth(value).scaled(factor),
+            Self::Map(_)
+            | Self::Expr(_)
+            | Self::Sum(_)
+            | Self::Product(_)
+            | Self::Precomputed
+            | Self::Auto => self,
+        }
+    }
+
+    /// Whether a constant is among the features of this kernel of the catalog, as it is of (γ⟨x,y⟩ + c₀)ᵖ with c₀ > 0.
+    pub fn has_constant(&self) -> bool {
+        match self {
+            Self::Named(kernel) => kernel.monomials().is_some_and(|monomials| monomials.coef0 > 0.0),
+            Self::Scaled(..) | Self::Sum(_) | Self::Product(_) => false,
+            Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => false,
+        }
+    }
+
+    /// Whether the kernel, or a part of it, needs entries ≥ 0.
+    pub fn needs_nonnegative(&self) -> bool {
+        match self {
+            Self::Named(kernel) => kernel.entry().nonnegative,
+            Self::Scaled(_, inner) => inner.needs_nonnegative(),
+            Self::Sum(parts) | Self::Product(parts) => parts.iter().any(Self::needs_nonnegative),
+            Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => false,
         }
     }
 
@@ -260,7 +241,7 @@ impl KernelSpec {
             Self::Sum(parts) | Self::Product(parts) => {
                 parts.iter().map(Self::max_variable).max().unwrap_or(0)
             }
-            _ => 0,
+            Self::Named(_) | Self::Precomputed | Self::Auto => 0,
         }
     }
 
@@ -291,32 +272,13 @@ impl KernelSpec {
             Self::Sum(parts) | Self::Product(parts) => {
                 parts.iter_mut().try_for_each(|part| part.resolve(value))
             }
-            leaf => {
-                if let Some((role, param)) = leaf.param_mut() {
+            Self::Named(kernel) => {
+                for (role, param) in kernel.from_data() {
                     *param = Param::Value(value(role, *param)?);
                 }
                 Ok(())
             }
-        }
-    }
-
-    /// The parameter of this kernel itself that may come from the data.
-    fn param_mut(&mut self) -> Option<(ParamRole, &mut Param)> {
-        match self {
-            Self::Rbf(Width::Gamma(gamma)) => Some((ParamRole::SquaredDistanceRate, gamma)),
-            Self::Rbf(Width::Sigma(sigma)) => Some((ParamRole::Distance, sigma)),
-            Self::Rbf(Width::C(c)) => Some((ParamRole::SquaredDistance, c)),
-            Self::Laplacian { gamma } => Some((ParamRole::L1Rate, gamma)),
-            Self::Exponential { gamma } => Some((ParamRole::DistanceRate, gamma)),
-            Self::Matern { length, .. } | Self::RationalQuadratic { length, .. } => {
-                Some((ParamRole::Distance, length))
-            }
-            Self::Polynomial { gamma, .. } | Self::Sigmoid { gamma, .. } => {
-                Some((ParamRole::InnerProductRate, gamma))
-            }
-            Self::Chi2 { gamma } => Some((ParamRole::Chi2Rate, gamma)),
-            Self::Linear | Self::Cosine | Self::Intersection | Self::Map(_) | Self::Expr(_) => None,
-            Self::Scaled(..) | Self::Sum(_) | Self::Product(_) | Self::Precomputed | Self::Auto => None,
+            Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => Ok(()),
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::Kernel;
 use super::formula::Formula;
 use super::origin::from_origin;
-use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, to_squared_distances};
+use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, NormProfile, to_squared_distances};
 use crate::data::{CsrRef, Points};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef};
@@ -21,7 +21,7 @@ pub type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
 #[derive(Clone)]
 pub(crate) enum Form {
     Inner(InnerProfile),
-    Cosine,
+    Norms(NormProfile),
     Distance(DistanceProfile),
     Coordinate(CoordinateProfile),
     Map(Vec<Formula>),
@@ -81,7 +81,7 @@ pub(super) fn on_diagonal(form: &Form, x: &[f64]) -> f64 {
             profile.apply(&mut value);
             value[0]
         }
-        Form::Cosine => f64::from(square() > 0.0),
+        Form::Norms(profile) => profile.on_diagonal(square()),
         Form::Distance(_) => 1.0,
         Form::Coordinate(profile) => profile.on_diagonal(x.iter().copied()),
         Form::Map(formulas) => formulas.iter().map(|f| f.eval(x, &[]).powi(2)).sum(),
@@ -105,7 +105,7 @@ pub(super) fn evaluate<T: Real>(
             inner_products(x, y, out);
             profile.apply(out);
         }
-        Form::Cosine => cosine(x, y, out, work),
+        Form::Norms(profile) => norms(*profile, x, y, out, work),
         Form::Distance(profile) => distances(*profile, x, y, out, work),
         Form::Coordinate(profile) => coordinates(*profile, x, y, out, work),
         Form::Map(formulas) => mapped(formulas, x, y, out, work),
@@ -198,16 +198,22 @@ fn squared_norms<T: Real>(x: Points<'_, T>, out: &mut Vec<T>) {
     }));
 }
 
-/// ⟨x,y⟩/(‖x‖‖y‖); a row of zeros has angle 90° with everything.
-fn cosine<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+/// Inner products and squared norms, then the profile, row by row.
+fn norms<T: Real>(
+    profile: NormProfile,
+    x: Points<'_, T>,
+    y: Points<'_, T>,
+    out: &mut [T],
+    work: &mut Workspace<T>,
+) {
     inner_products(x, y, out);
     squared_norms(x, &mut work.left_squares);
     squared_norms(y, &mut work.right_squares);
-    let invert = |s: &mut T| *s = if *s > T::ZERO { T::ONE / s.square_root() } else { T::ZERO };
-    work.left_squares.iter_mut().for_each(invert);
-    work.right_squares.iter_mut().for_each(invert);
-    for (row, scale) in out.chunks_mut(y.n_rows().max(1)).zip(&work.left_squares) {
-        row.iter_mut().zip(&work.right_squares).for_each(|(v, s)| *v *= *scale * *s);
+    for square in work.left_squares.iter_mut().chain(&mut work.right_squares) {
+        *square = profile.of_norm(*square);
+    }
+    for (row, x_norm) in out.chunks_mut(y.n_rows().max(1)).zip(&work.left_squares) {
+        profile.apply(row, *x_norm, &work.right_squares);
     }
 }
 

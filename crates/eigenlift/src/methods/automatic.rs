@@ -5,7 +5,7 @@ use super::pieces::KernelPieces;
 use super::{FittedKernelPca, KernelPca, kernel_choice, schedule};
 use crate::data::{AnySamples, RowSource, gather};
 use crate::error::{Error, Result};
-use crate::kernel::KernelSpec;
+use crate::kernel::{KernelSpec, of_distance};
 use crate::model::Plan;
 use crate::random::{Purpose, Stream};
 
@@ -44,7 +44,7 @@ impl KernelPca {
             return Err(Error::setting(
                 "a number of components that is to be chosen for a kernel given as a function",
                 "cross-validation needs a kernel that can be written down",
-                "Write it as rbf, exponential, matern or rational_quadratic, or say how many components",
+                format!("Write it as {}, or say how many components", of_distance("or")),
             ));
         };
         self.check_numbers()?;

@@ -5,7 +5,7 @@ use super::target::Target;
 use crate::data::Points;
 use crate::error::Result;
 use crate::graph::Space;
-use crate::kernel::{Kernel, KernelSpec, Param, Width, gaussian_rate};
+use crate::kernel::{Kernel, KernelSpec, Param, known};
 use crate::linalg::{Factor, Onto, column_means, combine, gemm, inner, shift_columns, symmetric_eigen};
 use crate::matrix::Matrix;
 use crate::progress::Watch;
@@ -101,14 +101,14 @@ impl Ridge {
         stream.shuffle(&mut folds);
         let lesson = Lesson { scores, as_new, rows, folds };
         let base = Kernel::resolve(&KernelSpec::default(), z.points().into(), seed)?;
-        let rate = match &base {
-            KernelSpec::Rbf(width) => gaussian_rate(*width)?,
-            _ => 1.0,
+        let rate = match base.bandwidth() {
+            Some((_, param)) => known(param)?,
+            None => 1.0,
         };
         let mut best: Option<(f64, i32, Features)> = None;
         for (done, width) in WIDTHS.iter().enumerate() {
             watch.step("learning the way back", done, WIDTHS.len())?;
-            let spec = KernelSpec::Rbf(Width::Gamma(Param::Value(rate * width)));
+            let spec = KernelSpec::rbf(Param::Value(rate * width));
             let features = Features::new(Kernel::new(&spec, z.n_cols())?, &centres)?;
             let (error, exponent) = lesson.judge(&features)?;
             if best.as_ref().is_none_or(|best| error < best.0) {

@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::dot;
 use crate::graph::Neighbors;
+use crate::kernel::of_distance;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
@@ -479,7 +480,7 @@ fn resolve(asked: PreimageMethod, target: &Target<'_>) -> Result<PreimageMethod>
         PreimageMethod::Auto => Ok(PreimageMethod::Gradient),
         PreimageMethod::FixedPoint | PreimageMethod::Distance if !by_distance => Err(Error::setting(
             format!("a pre-image by {asked} for this model"),
-            "it needs samples or landmarks and a kernel of the distance: rbf, exponential, matern or rational_quadratic",
+            format!("it needs samples or landmarks and a kernel of the distance: {}", of_distance("or")),
             "Use the method gradient, which every kernel has",
         )),
         other => Ok(other),

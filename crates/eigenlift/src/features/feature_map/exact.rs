@@ -1,7 +1,7 @@
 //! Exact finite maps, docs/theory (K32), (K41).
 
 use crate::data::Points;
-use crate::kernel::{Dimension, Formula, KernelSpec, Param, PolynomialMap, formula_slopes};
+use crate::kernel::{Dimension, Formula, KernelSpec, Monomials, Param, PolynomialMap, formula_slopes};
 use crate::matrix::{MatMut, Matrix};
 use crate::real::Real;
 
@@ -44,23 +44,26 @@ pub(super) fn dimension(kernel: &KernelSpec, d: usize) -> Option<u128> {
 
 fn count(kernel: &KernelSpec, d: usize) -> Option<u128> {
     match kernel {
-        KernelSpec::Polynomial { gamma, coef0, degree }
-            if !(matches!(gamma, Param::Value(g) if *g > 0.0) && *coef0 >= 0.0 && *degree <= MOST_DEGREE) =>
-        {
-            None
+        KernelSpec::Named(named) => {
+            let Monomials { degree, gamma, coef0 } = named.monomials()?;
+            let positive = matches!(gamma, Param::Value(gamma) if gamma > 0.0);
+            let written = positive && coef0 >= 0.0 && degree <= MOST_DEGREE;
+            finite(kernel, d).filter(|_| written)
         }
-        KernelSpec::Map(_) if kernel.max_variable() > d => None,
-        KernelSpec::Linear | KernelSpec::Polynomial { .. } | KernelSpec::Map(_) => {
-            match kernel.dimension(d) {
-                Dimension::Finite(size) => Some(size),
-                _ => None,
-            }
-        }
-        KernelSpec::Scaled(factor, inner) if *factor > 0.0 => count(inner, d),
+        KernelSpec::Map(_) => finite(kernel, d).filter(|_| kernel.max_variable() <= d),
+        KernelSpec::Scaled(factor, inner) => count(inner, d).filter(|_| *factor > 0.0),
         KernelSpec::Sum(parts) => {
             parts.iter().try_fold(0u128, |total, part| total.checked_add(count(part, d)?))
         }
-        _ => None,
+        KernelSpec::Product(_) | KernelSpec::Expr(_) | KernelSpec::Precomputed | KernelSpec::Auto => None,
+    }
+}
+
+/// The dimension of the feature space where it is a number.
+fn finite(kernel: &KernelSpec, d: usize) -> Option<u128> {
+    match kernel.dimension(d) {
+        Dimension::Finite(size) => Some(size),
+        Dimension::TooLarge | Dimension::Infinite | Dimension::Unknown => None,
     }
 }
 
@@ -155,21 +158,26 @@ impl Part {
 /// Appends the parts of `factor` times the kernel.
 fn collect(kernel: &KernelSpec, d: usize, factor: f64, parts: &mut Vec<(f64, Part)>) -> Option<()> {
     match kernel {
-        KernelSpec::Linear => parts.push((factor.sqrt(), Part::Row(d))),
-        KernelSpec::Polynomial { degree, gamma: Param::Value(gamma), coef0 } if *degree == 1.0 => {
-            parts.push((factor.sqrt() * gamma.sqrt(), Part::Row(d)));
-            if *coef0 > 0.0 {
-                parts.push((factor.sqrt() * coef0.sqrt(), Part::Constant));
+        KernelSpec::Named(named) => {
+            let Monomials { degree, gamma: Param::Value(gamma), coef0 } = named.monomials()? else {
+                return None;
+            };
+            if degree == 1.0 {
+                parts.push((factor.sqrt() * gamma.sqrt(), Part::Row(d)));
+                if coef0 > 0.0 {
+                    parts.push((factor.sqrt() * coef0.sqrt(), Part::Constant));
+                }
+            } else {
+                let map = PolynomialMap::new(d, degree as u32, gamma, coef0).ok()?;
+                parts.push((factor.sqrt(), Part::Polynomial(map)));
             }
-        }
-        KernelSpec::Polynomial { degree, gamma: Param::Value(gamma), coef0 } => {
-            let map = PolynomialMap::new(d, *degree as u32, *gamma, *coef0).ok()?;
-            parts.push((factor.sqrt(), Part::Polynomial(map)));
         }
         KernelSpec::Map(formulas) => parts.push((factor.sqrt(), Part::Formulas(formulas.clone()))),
         KernelSpec::Scaled(number, inner) => collect(inner, d, factor * number, parts)?,
         KernelSpec::Sum(terms) => terms.iter().try_for_each(|term| collect(term, d, factor, parts))?,
-        _ => return None,
+        KernelSpec::Product(_) | KernelSpec::Expr(_) | KernelSpec::Precomputed | KernelSpec::Auto => {
+            return None;
+        }
     }
     Some(())
 }

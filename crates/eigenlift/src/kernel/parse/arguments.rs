@@ -1,19 +1,19 @@
 //! Arguments of a kernel: by position or by name.
 
-use crate::error::{Error, Result};
-use crate::kernel::spec::{KernelSpec, MaternNu, Param, Width};
-use crate::kernel::token::{Cursor, Kind, Token, bad, clip, number_text};
+use crate::error::Result;
+use crate::kernel::entry::{KernelEntry, NamedKernel, Parameter};
+use crate::kernel::spec::Param;
+use crate::kernel::token::{Cursor, Kind, Token, bad, clip};
 
 /// The arguments given to a kernel, each once.
 pub(super) struct Arguments {
-    kernel: &'static str,
-    params: &'static [&'static str],
-    given: Vec<(&'static str, Param)>,
+    entry: &'static KernelEntry,
+    given: Vec<(&'static Parameter, Param)>,
 }
 
 impl Arguments {
-    pub(super) fn new(kernel: &'static str) -> Self {
-        Self { kernel, params: KernelSpec::params(kernel).unwrap_or(&[]), given: Vec::new() }
+    pub(super) fn new(entry: &'static KernelEntry) -> Self {
+        Self { entry, given: Vec::new() }
     }
 
     /// Reads up to the closing parenthesis, which stays.
@@ -25,26 +25,26 @@ impl Arguments {
         loop {
             if let Some(token @ Token { kind: Kind::Symbol(',' | ')'), .. }) = cursor.peek()? {
                 return Err(bad(
-                    format!("{} stands where an argument of {} should", cursor.show(token), self.kernel),
+                    format!("{} stands where an argument of {} should", cursor.show(token), self.entry.name),
                     self.takes(),
                     "Remove the comma that is too many.",
                 ));
             }
-            let name = self.name(cursor)?;
-            by_name |= name.is_some();
-            let name = match name {
-                Some(name) => name,
+            let named = self.name(cursor)?;
+            by_name |= named.is_some();
+            let param = match named {
+                Some(param) => param,
                 None => self.at_position(by_name)?,
             };
-            let value = self.value(name, cursor)?;
-            if self.given.iter().any(|(known, _)| *known == name) {
+            let (name, value) = (param.name, self.value(param, cursor)?);
+            if self.given.iter().any(|(known, _)| known.name == name) {
                 return Err(bad(
-                    format!("{name} of {} is given twice", self.kernel),
+                    format!("{name} of {} is given twice", self.entry.name),
                     "every parameter may be given once",
                     format!("Remove one {name}."),
                 ));
             }
-            self.given.push((name, value));
+            self.given.push((param, value));
             if cursor.accept(',')?.is_none() {
                 return Ok(());
             }
@@ -52,33 +52,34 @@ impl Arguments {
     }
 
     /// `name =`, if that comes next.
-    fn name(&self, cursor: &mut Cursor<'_>) -> Result<Option<&'static str>> {
+    fn name(&self, cursor: &mut Cursor<'_>) -> Result<Option<&'static Parameter>> {
         let mut ahead = *cursor;
         let Some(token) = ahead.next()? else { return Ok(None) };
         let (Kind::Name(name), Some(_)) = (token.kind, ahead.accept('=')?) else { return Ok(None) };
         *cursor = ahead;
-        match self.params.iter().find(|known| known.eq_ignore_ascii_case(name)) {
-            Some(&known) => Ok(Some(known)),
+        match self.entry.params.iter().find(|known| known.name.eq_ignore_ascii_case(name)) {
+            Some(known) => Ok(Some(known)),
             None => Err(bad(
-                format!("{} has no parameter {}", self.kernel, cursor.show(token)),
+                format!("{} has no parameter {}", self.entry.name, cursor.show(token)),
                 self.takes(),
                 "Use one of these names, or leave it out.",
             )),
         }
     }
 
-    fn at_position(&self, by_name: bool) -> Result<&'static str> {
-        let positions = if self.kernel == "rbf" { 1 } else { self.params.len() };
+    fn at_position(&self, by_name: bool) -> Result<&'static Parameter> {
+        let KernelEntry { name: kernel, params, .. } = self.entry;
+        let positions = if self.entry.takes_one() { 1 } else { params.len() };
         if by_name {
             return Err(bad(
-                format!("an argument without a name follows one with a name in {}", self.kernel),
+                format!("an argument without a name follows one with a name in {kernel}"),
                 "arguments by position come first",
                 "Write name=value for every argument.",
             ));
         }
-        self.params.get(self.given.len()).filter(|_| self.given.len() < positions).copied().ok_or_else(|| {
+        params.get(self.given.len()).filter(|_| self.given.len() < positions).ok_or_else(|| {
             bad(
-                format!("{} has more than {positions} arguments by position", self.kernel),
+                format!("{kernel} has more than {positions} arguments by position"),
                 self.takes(),
                 "Remove what is too many.",
             )
@@ -86,18 +87,23 @@ impl Arguments {
     }
 
     fn takes(&self) -> String {
-        match (self.kernel, self.params) {
-            ("rbf", _) => "rbf takes one of gamma, sigma, c, where gamma may go without its name".to_string(),
-            (kernel, []) => format!("{kernel} takes no parameters"),
-            (kernel, params) => format!("{kernel} takes {}", params.join(", ")),
+        let KernelEntry { name: kernel, params, .. } = self.entry;
+        let names = params.iter().map(|param| param.name).collect::<Vec<_>>().join(", ");
+        match params {
+            [] => format!("{kernel} takes no parameters"),
+            [first, ..] if self.entry.takes_one() => {
+                format!("{kernel} takes one of {names}, where {} may go without its name", first.name)
+            }
+            _ => format!("{kernel} takes {names}"),
         }
     }
 
     /// A signed number, `median`, `auto` or `1/d`.
-    fn value(&self, name: &str, cursor: &mut Cursor<'_>) -> Result<Param> {
+    fn value(&self, param: &Parameter, cursor: &mut Cursor<'_>) -> Result<Param> {
         let negative = cursor.accept('-')?.is_some();
         let signed = negative || cursor.accept('+')?.is_some();
-        let Some(token) = cursor.next()? else { return Err(self.no_value(name, "missing".to_string())) };
+        let not_a_value = |found: String| Err(param.not_a_value(self.entry.name, found));
+        let Some(token) = cursor.next()? else { return not_a_value("missing".to_string()) };
         match token.kind {
             Kind::Number(number) => {
                 if cursor.accept('/')?.is_some() {
@@ -105,10 +111,7 @@ impl Arguments {
                     if signed || number != 1.0 || !is_d {
                         let found = cursor.text.get(token.start..cursor.at).unwrap_or("");
                         let position = cursor.position(token.start);
-                        return Err(self.no_value(
-                            name,
-                            format!("the fraction '{}' at position {position}", clip(found)),
-                        ));
+                        return not_a_value(format!("the fraction '{}' at position {position}", clip(found)));
                     }
                     return Ok(Param::OverDimension);
                 }
@@ -117,96 +120,14 @@ impl Arguments {
             Kind::Name(word) if word.eq_ignore_ascii_case("median") && !signed => Ok(Param::Median),
             Kind::Name(word) if word.eq_ignore_ascii_case("auto") && !signed => Ok(Param::Auto),
             Kind::Name(word) if ["nan", "inf", "infinity"].contains(&word.to_ascii_lowercase().as_str()) => {
-                Err(self.no_value(name, format!("{}, which is not finite", cursor.show(token))))
+                not_a_value(format!("{}, which is not finite", cursor.show(token)))
             }
-            _ => Err(self.no_value(name, cursor.show(token))),
-        }
-    }
-
-    fn no_value(&self, name: &str, found: String) -> Error {
-        bad(
-            format!("{name} of {} is {found}", self.kernel),
-            if Self::from_data(name) {
-                "it must be a number, median, auto or 1/d"
-            } else {
-                "it must be a number"
-            },
-            format!("Write {name}=1, for example."),
-        )
-    }
-
-    /// Whether data can say what the parameter is.
-    fn from_data(name: &str) -> bool {
-        matches!(name, "gamma" | "sigma" | "c" | "length")
-    }
-
-    fn param(&self, name: &str) -> Option<Param> {
-        self.given.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
-    }
-
-    fn number(&self, name: &str, default: f64) -> Result<f64> {
-        match self.param(name) {
-            None => Ok(default),
-            Some(Param::Value(value)) => Ok(value),
-            Some(other) => Err(self.no_value(name, format!("'{other}'"))),
+            Kind::Name(_) | Kind::Symbol(_) => not_a_value(cursor.show(token)),
         }
     }
 
     /// The kernel, with defaults for what was not given.
-    pub(super) fn build(self) -> Result<KernelSpec> {
-        let gamma = |default| self.param("gamma").unwrap_or(default);
-        let length = || self.param("length").unwrap_or(Param::Median);
-        Ok(match self.kernel {
-            "polynomial" => KernelSpec::Polynomial {
-                degree: self.number("degree", 3.0)?,
-                gamma: gamma(Param::Value(1.0)),
-                coef0: self.number("coef0", 1.0)?,
-            },
-            "rbf" => KernelSpec::Rbf(self.width()?),
-            "laplacian" => KernelSpec::Laplacian { gamma: gamma(Param::Median) },
-            "exponential" => KernelSpec::Exponential { gamma: gamma(Param::Median) },
-            "matern" => KernelSpec::Matern { nu: self.nu()?, length: length() },
-            "rational_quadratic" => {
-                KernelSpec::RationalQuadratic { alpha: self.number("alpha", 1.0)?, length: length() }
-            }
-            "sigmoid" => {
-                KernelSpec::Sigmoid { gamma: gamma(Param::OverDimension), coef0: self.number("coef0", 1.0)? }
-            }
-            "cosine" => KernelSpec::Cosine,
-            "chi2" => KernelSpec::Chi2 { gamma: gamma(Param::Value(1.0)) },
-            "intersection" => KernelSpec::Intersection,
-            "precomputed" => KernelSpec::Precomputed,
-            "auto" => KernelSpec::Auto,
-            _ => KernelSpec::Linear,
-        })
-    }
-
-    fn width(&self) -> Result<Width> {
-        match self.given.as_slice() {
-            [] => Ok(Width::Gamma(Param::Median)),
-            [("sigma", sigma)] => Ok(Width::Sigma(*sigma)),
-            [("c", c)] => Ok(Width::C(*c)),
-            [(_, gamma)] => Ok(Width::Gamma(*gamma)),
-            several => {
-                let names: Vec<&str> = several.iter().map(|(name, _)| *name).collect();
-                Err(bad(
-                    format!("rbf has {}", names.join(" and ")),
-                    "it takes one of gamma, sigma, c, which say the same in three notations",
-                    "Keep one of them.",
-                ))
-            }
-        }
-    }
-
-    fn nu(&self) -> Result<MaternNu> {
-        let nu = self.number("nu", 1.5)?;
-        let known = [MaternNu::Half, MaternNu::ThreeHalves, MaternNu::FiveHalves];
-        known.into_iter().find(|known| known.value() == nu).ok_or_else(|| {
-            bad(
-                format!("nu of matern is {}", number_text(nu)),
-                "it must be 0.5, 1.5 or 2.5",
-                "Take the nearest of these; rbf is the limit of large nu.",
-            )
-        })
+    pub(super) fn build(self) -> Result<NamedKernel> {
+        NamedKernel::with(self.entry, &self.given)
     }
 }

@@ -119,7 +119,7 @@ fn errors_of_names_and_arguments() {
         ),
         (
             "rbf(gamma=1,sigma=2)",
-            "rbf has gamma and sigma; it takes one of gamma, sigma, c, which say the same in three notations. \
+            "rbf has gamma and sigma; it takes one of gamma, sigma, c, which are notations of the same number. \
              Keep one of them."
                 .into(),
         ),

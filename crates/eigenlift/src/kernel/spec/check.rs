@@ -1,8 +1,9 @@
 //! What a kernel description must satisfy, whether it was read or built.
 
-use super::{KernelSpec, Param, Width};
+use super::KernelSpec;
 use crate::error::Result;
-use crate::kernel::token::{MAX_DEPTH, MAX_LENGTH, bad, number_text};
+use crate::kernel::entry::nonzero;
+use crate::kernel::token::{MAX_DEPTH, MAX_LENGTH, bad};
 
 /// Levels of sums, products and scalings: a pair of parentheses in the text holds at most three.
 const MAX_LEVELS: usize = 3 * MAX_DEPTH + 3;
@@ -10,8 +11,7 @@ const MAX_LEVELS: usize = 3 * MAX_DEPTH + 3;
 impl KernelSpec {
     /// Checks every number and the shape of sums and products.
     ///
-    /// gamma, sigma, c, length and alpha must be finite and above 0; gamma of `polynomial` and `sigmoid` and
-    /// a number in front of a kernel finite and not 0; coef0 finite; degree finite and above 0. Sums and
+    /// Parameters must be in the ranges of the catalog, a number in front of a kernel finite and not 0. Sums and
     /// products have the shape that [`sum`](Self::sum), [`product`](Self::product) and
     /// [`scaled`](Self::scaled) give them, and `precomputed` and `auto` stand alone.
     ///
@@ -60,7 +60,8 @@ impl KernelSpec {
                 "a feature map depends on one point, through x1, x2, …",
                 "Write the kernel itself with expr(…) to use both points.",
             )),
-            _ => self.check_numbers(),
+            Self::Named(kernel) => kernel.check(),
+            Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => Ok(()),
         }
     }
 
@@ -75,7 +76,7 @@ impl KernelSpec {
                 let nested = |part: &Self| matches!(part, Self::Product(_) | Self::Scaled(..));
                 ("product", &parts[..], parts.iter().any(nested))
             }
-            _ => return Ok(()),
+            Self::Named(_) | Self::Map(_) | Self::Expr(_) | Self::Precomputed | Self::Auto => return Ok(()),
         };
         if opened || name != "scaling" && parts.len() < 2 {
             return Err(bad(
@@ -86,68 +87,4 @@ impl KernelSpec {
         }
         parts.iter().try_for_each(|part| part.check(level + 1))
     }
-
-    fn check_numbers(&self) -> Result<()> {
-        match self {
-            Self::Polynomial { degree, gamma, coef0 } => {
-                positive("degree of polynomial", Param::Value(*degree), "")?;
-                rate("gamma of polynomial", *gamma)?;
-                finite("coef0 of polynomial", *coef0)
-            }
-            Self::Rbf(Width::Gamma(gamma)) => positive("gamma of rbf", *gamma, MEDIAN),
-            Self::Rbf(Width::Sigma(sigma)) => positive("sigma of rbf", *sigma, MEDIAN),
-            Self::Rbf(Width::C(c)) => positive("c of rbf", *c, MEDIAN),
-            Self::Laplacian { gamma } => positive("gamma of laplacian", *gamma, MEDIAN),
-            Self::Exponential { gamma } => positive("gamma of exponential", *gamma, MEDIAN),
-            Self::Matern { length, .. } => positive("length of matern", *length, MEDIAN),
-            Self::RationalQuadratic { alpha, length } => {
-                positive("alpha of rational_quadratic", Param::Value(*alpha), "")?;
-                positive("length of rational_quadratic", *length, MEDIAN)
-            }
-            Self::Sigmoid { gamma, coef0 } => {
-                rate("gamma of sigmoid", *gamma)?;
-                finite("coef0 of sigmoid", *coef0)
-            }
-            Self::Chi2 { gamma } => positive("gamma of chi2", *gamma, MEDIAN),
-            _ => Ok(()),
-        }
-    }
-}
-
-const MEDIAN: &str = ", or median to find it from the data";
-
-fn positive(what: &str, param: Param, or: &str) -> Result<()> {
-    match param {
-        Param::Value(value) if !(value.is_finite() && value > 0.0) => Err(bad(
-            format!("{what} is {}", number_text(value)),
-            "it must be finite and above 0",
-            format!("Give a positive number{or}."),
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn rate(what: &str, param: Param) -> Result<()> {
-    match param {
-        Param::Value(value) => nonzero(what, value, ", or 1/d"),
-        _ => Ok(()),
-    }
-}
-
-fn nonzero(what: &str, value: f64, or: &str) -> Result<()> {
-    if value.is_finite() && value != 0.0 {
-        return Ok(());
-    }
-    Err(bad(
-        format!("{what} is {}", number_text(value)),
-        "it must be finite and not 0",
-        format!("Give another number{or}."),
-    ))
-}
-
-fn finite(what: &str, value: f64) -> Result<()> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    Err(bad(format!("{what} is {}", number_text(value)), "it must be finite", "Give another number."))
 }

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::CATALOG;
+use crate::kernel::entry::{KernelEntry, Range};
 use crate::kernel::token::bad;
 
 fn read(text: &str) -> KernelSpec {
@@ -19,18 +21,22 @@ fn the_default_is_a_gaussian_of_median_width() {
 
 #[test]
 fn every_name_has_its_parameters_and_can_be_read() {
-    for name in KernelSpec::NAMES {
-        let params = KernelSpec::params(name).unwrap();
-        let text = if params == ["formula"] { format!("{name}(x1)") } else { (*name).to_string() };
-        assert!(read(&text).to_string().starts_with(name));
+    for entry in CATALOG {
+        for name in entry.aliases.iter().chain([&entry.name]) {
+            let text =
+                if ["map", "expr"].contains(name) { format!("{name}(x1)") } else { (*name).to_string() };
+            assert!(read(&text).to_string().starts_with(entry.name));
+            for param in entry.params {
+                let text = format!("{name}({}=1.5)", param.name.to_uppercase());
+                assert!(read(&text).to_string().contains(&format!("{}=1.5", param.name)), "{text}");
+            }
+        }
     }
-    assert_eq!(KernelSpec::params("poly"), None);
-    assert_eq!(KernelSpec::params("rbf"), Some(&["gamma", "sigma", "c"][..]));
 }
 
 #[test]
 fn constructors_give_the_canonical_form() {
-    let (a, b, c) = (KernelSpec::Linear, KernelSpec::Cosine, KernelSpec::Intersection);
+    let (a, b, c) = (KernelSpec::linear(), read("cosine"), read("intersection"));
     let sum = KernelSpec::sum([KernelSpec::sum([a.clone(), b.clone()]), c.clone()]);
     assert_eq!(sum, KernelSpec::Sum(vec![a.clone(), b.clone(), c.clone()]));
     let product =
@@ -136,7 +142,7 @@ fn a_resolved_parameter_is_checked_and_an_error_passed_on() {
 
 #[test]
 fn descriptions_that_were_built_wrongly_are_refused() {
-    let linear = || KernelSpec::Linear;
+    let linear = KernelSpec::linear;
     let canonical = "sums and products have two or more parts, which are not sums or products of the same kind. \
                      Build it with KernelSpec::sum, KernelSpec::product and KernelSpec::scaled.";
     for (spec, found) in [
@@ -204,31 +210,39 @@ fn param(value: impl Strategy<Value = f64> + 'static) -> impl Strategy<Value = P
     prop_oneof![value.prop_map(Param::Value), Just(Param::Median), Just(Param::OverDimension)]
 }
 
+/// A parameter with a value in its range.
+fn given(param: &'static Parameter) -> BoxedStrategy<(&'static Parameter, Param)> {
+    let number = match param.range {
+        Range::Positive => positive().boxed(),
+        Range::NonZero => signed().boxed(),
+        Range::Finite => prop_oneof![signed(), Just(0.0)].boxed(),
+        Range::OneOf { values, .. } => prop::sample::select(values).boxed(),
+    };
+    let value = match param.role {
+        Some(_) => self::param(number).boxed(),
+        None => number.prop_map(Param::Value).boxed(),
+    };
+    value.prop_map(move |value| (param, value)).boxed()
+}
+
+/// A kernel of the catalog with values in the ranges of its parameters.
+fn named(entry: &'static KernelEntry) -> BoxedStrategy<KernelSpec> {
+    let all = if entry.takes_one() {
+        (0..entry.params.len()).prop_flat_map(|i| given(&entry.params[i]).prop_map(|one| vec![one])).boxed()
+    } else {
+        entry.params.iter().map(given).collect::<Vec<_>>().boxed()
+    };
+    all.prop_map(move |given| KernelSpec::Named(NamedKernel::with(entry, &given).unwrap())).boxed()
+}
+
 fn leaves() -> impl Strategy<Value = KernelSpec> {
-    let nu = prop::sample::select(vec![MaternNu::Half, MaternNu::ThreeHalves, MaternNu::FiveHalves]);
     let maps = prop::sample::subsequence(vec!["1", "sqrt(2)*x1^2", "min(x1, x2) - -3e-9", "(x3)^-x1"], 1..4);
+    let built = |entry: &&KernelEntry| !["map", "expr", "precomputed", "auto"].contains(&entry.name);
+    let names: Vec<&'static KernelEntry> = CATALOG.iter().copied().filter(built).collect();
     prop_oneof![
-        Just(KernelSpec::Linear),
-        (positive(), param(signed()), signed()).prop_map(|(degree, gamma, coef0)| KernelSpec::Polynomial {
-            degree,
-            gamma,
-            coef0
-        }),
-        param(positive()).prop_map(|p| KernelSpec::Rbf(Width::Gamma(p))),
-        param(positive()).prop_map(|p| KernelSpec::Rbf(Width::Sigma(p))),
-        param(positive()).prop_map(|p| KernelSpec::Rbf(Width::C(p))),
-        param(positive()).prop_map(|gamma| KernelSpec::Laplacian { gamma }),
-        param(positive()).prop_map(|gamma| KernelSpec::Exponential { gamma }),
-        (nu, param(positive())).prop_map(|(nu, length)| KernelSpec::Matern { nu, length }),
-        (positive(), param(positive()))
-            .prop_map(|(alpha, length)| KernelSpec::RationalQuadratic { alpha, length }),
-        (param(signed()), prop_oneof![signed(), Just(0.0)])
-            .prop_map(|(gamma, coef0)| KernelSpec::Sigmoid { gamma, coef0 }),
-        Just(KernelSpec::Cosine),
-        param(positive()).prop_map(|gamma| KernelSpec::Chi2 { gamma }),
-        Just(KernelSpec::Intersection),
-        maps.prop_map(|texts| KernelSpec::Map(texts.into_iter().map(formula).collect())),
-        Just(KernelSpec::Expr(formula("1 + 2*x1^2*y1^2 - exp(-(x2 - y2)^2)"))),
+        12 => prop::sample::select(names).prop_flat_map(named),
+        1 => maps.prop_map(|texts| KernelSpec::Map(texts.into_iter().map(formula).collect())),
+        1 => Just(KernelSpec::Expr(formula("1 + 2*x1^2*y1^2 - exp(-(x2 - y2)^2)"))),
     ]
 }
 

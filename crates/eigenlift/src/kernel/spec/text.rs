@@ -4,45 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{KernelSpec, Param, Width};
+use super::{KernelSpec, Param};
 use crate::kernel::token::number_text;
-
-impl KernelSpec {
-    /// Names of all kernels that a description can hold, as they are printed.
-    pub const NAMES: &[&str] = &[
-        "linear",
-        "polynomial",
-        "rbf",
-        "laplacian",
-        "exponential",
-        "matern",
-        "rational_quadratic",
-        "sigmoid",
-        "cosine",
-        "chi2",
-        "intersection",
-        "map",
-        "expr",
-        "precomputed",
-        "auto",
-    ];
-
-    /// The parameters of a kernel of [`NAMES`](Self::NAMES), in the order of positional arguments; `None` for
-    /// any other name. `rbf` takes one of its three; `map` takes one or more formulas, `expr` one.
-    pub fn params(name: &str) -> Option<&'static [&'static str]> {
-        match name {
-            "polynomial" => Some(&["degree", "gamma", "coef0"]),
-            "rbf" => Some(&["gamma", "sigma", "c"]),
-            "laplacian" | "exponential" | "chi2" => Some(&["gamma"]),
-            "matern" => Some(&["nu", "length"]),
-            "rational_quadratic" => Some(&["alpha", "length"]),
-            "sigmoid" => Some(&["gamma", "coef0"]),
-            "map" | "expr" => Some(&["formula"]),
-            "linear" | "cosine" | "intersection" | "precomputed" | "auto" => Some(&[]),
-            _ => None,
-        }
-    }
-}
 
 impl fmt::Display for Param {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,26 +21,7 @@ impl fmt::Display for Param {
 impl fmt::Display for KernelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Linear => f.write_str("linear"),
-            Self::Polynomial { degree, gamma, coef0 } => {
-                let (degree, coef0) = (number_text(*degree), number_text(*coef0));
-                write!(f, "polynomial(degree={degree},gamma={gamma},coef0={coef0})")
-            }
-            Self::Rbf(Width::Gamma(gamma)) => write!(f, "rbf(gamma={gamma})"),
-            Self::Rbf(Width::Sigma(sigma)) => write!(f, "rbf(sigma={sigma})"),
-            Self::Rbf(Width::C(c)) => write!(f, "rbf(c={c})"),
-            Self::Laplacian { gamma } => write!(f, "laplacian(gamma={gamma})"),
-            Self::Exponential { gamma } => write!(f, "exponential(gamma={gamma})"),
-            Self::Matern { nu, length } => write!(f, "matern(nu={},length={length})", nu.value()),
-            Self::RationalQuadratic { alpha, length } => {
-                write!(f, "rational_quadratic(alpha={},length={length})", number_text(*alpha))
-            }
-            Self::Sigmoid { gamma, coef0 } => {
-                write!(f, "sigmoid(gamma={gamma},coef0={})", number_text(*coef0))
-            }
-            Self::Cosine => f.write_str("cosine"),
-            Self::Chi2 { gamma } => write!(f, "chi2(gamma={gamma})"),
-            Self::Intersection => f.write_str("intersection"),
+            Self::Named(kernel) => write!(f, "{kernel}"),
             Self::Map(formulas) => {
                 f.write_str("map(")?;
                 join(f, formulas, ", ", |f, formula| write!(f, "{formula}"))?;
@@ -122,6 +66,15 @@ fn join<T>(
 impl Serialize for KernelSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Param {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => serializer.serialize_f64(*value),
+            Self::Median | Self::OverDimension | Self::Auto => serializer.collect_str(self),
+        }
     }
 }
 

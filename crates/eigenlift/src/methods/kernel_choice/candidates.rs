@@ -2,7 +2,7 @@
 
 use crate::data::AnyPoints;
 use crate::error::{Error, Result};
-use crate::kernel::{DistanceProfile, Kernel, KernelSpec, Param, ParamRole};
+use crate::kernel::{DistanceProfile, Kernel, KernelSpec, Param, ParamRole, Parameter, of_distance};
 
 /// Powers of 2 by which squared distances are scaled against the median heuristic.
 pub(super) const OCTAVES: std::ops::RangeInclusive<i32> = -2..=5;
@@ -18,7 +18,8 @@ pub(super) enum Wanted {
 #[derive(Clone, Debug)]
 pub(super) struct Family {
     spec: KernelSpec,
-    role: Option<ParamRole>,
+    /// The bandwidth; `None` for the linear kernel, which has none.
+    parameter: Option<&'static Parameter>,
     /// The bandwidth of the median heuristic.
     pub(super) median: Option<f64>,
     /// The bandwidth, where it is not to be chosen.
@@ -50,27 +51,29 @@ impl Family {
             Wanted::Written(spec) => (spec, false),
             Wanted::Open(spec) => (spec, true),
         };
-        if matches!(spec, KernelSpec::Linear) {
-            return Ok(Self { spec: spec.clone(), role: None, median: None, kept: None });
+        if *spec == KernelSpec::linear() {
+            return Ok(Self { spec: spec.clone(), parameter: None, median: None, kept: None });
         }
-        let mut found = None;
-        // Why 1: any number passes the checks; only role and parameter are of interest here.
-        let numbered = spec.map_params(&mut |role, param| {
-            found = Some((role, param));
-            Ok(1.0)
-        })?;
+        // Why 1: any number passes the checks; only the parameter is of interest here.
+        let numbered = spec.map_params(&mut |_, _| Ok(1.0))?;
         let known = Kernel::new(&numbered, rows.n_cols()).is_ok_and(|kernel| kernel.by_distance().is_some());
-        let Some((role, param)) = found.filter(|_| known) else { return Err(not_known(spec)) };
+        let found = spec.bandwidth().filter(|_| known);
+        let Some((parameter, role, param)) = found.and_then(|(p, value)| Some((p, p.role?, value))) else {
+            return Err(not_known(spec));
+        };
         // γ of rbf(gamma=median) is one over the median of the squared distances.
-        let rate = match Kernel::resolve(&KernelSpec::default(), rows.into(), seed)? {
-            KernelSpec::Rbf(width) => crate::kernel::gaussian_rate(width)?,
-            _ => f64::NAN,
+        let rate = match Kernel::resolve(&KernelSpec::default(), rows.into(), seed)?.bandwidth() {
+            Some((_, Param::Value(gamma))) => gamma,
+            Some((_, Param::Median | Param::OverDimension | Param::Auto)) | None => f64::NAN,
         };
         let median = match role {
             ParamRole::SquaredDistance => 1.0 / rate,
             ParamRole::Distance => (1.0 / rate).sqrt(),
             ParamRole::DistanceRate => rate.sqrt(),
-            _ => rate,
+            ParamRole::SquaredDistanceRate => rate,
+            ParamRole::L1Rate | ParamRole::InnerProductRate | ParamRole::Chi2Rate => {
+                return Err(not_known(spec));
+            }
         };
         let kept = match param {
             _ if open => None,
@@ -79,28 +82,23 @@ impl Family {
             Param::OverDimension => Some(1.0 / rows.n_cols().max(1) as f64),
             Param::Auto => None,
         };
-        Ok(Self { spec: spec.clone(), role: Some(role), median: Some(median), kept })
+        Ok(Self { spec: spec.clone(), parameter: Some(parameter), median: Some(median), kept })
     }
 
     /// Whether there is a bandwidth to choose.
     pub(super) fn is_open(&self) -> bool {
-        self.role.is_some() && self.kept.is_none()
+        self.parameter.is_some() && self.kept.is_none()
     }
 
     /// The name of the bandwidth in a description.
     pub(super) fn bandwidth_name(&self) -> &'static str {
-        let leaf = if let KernelSpec::Scaled(_, inner) = &self.spec { inner } else { &self.spec };
-        match self.role {
-            Some(ParamRole::SquaredDistance) => "c",
-            Some(ParamRole::Distance) if matches!(leaf, KernelSpec::Rbf(_)) => "sigma",
-            Some(ParamRole::Distance) => "length",
-            _ => "gamma",
-        }
+        self.parameter.map_or("", |parameter| parameter.name)
     }
 
     /// The candidate with squared distances scaled by 2^octave, or the only one there is.
     pub(super) fn candidate(&self, family: usize, octave: f64, n_features: usize) -> Result<Candidate> {
-        let Some((role, median)) = self.role.zip(self.median) else {
+        let Some((role, median)) = self.parameter.and_then(|parameter| parameter.role).zip(self.median)
+        else {
             return Ok(Candidate {
                 text: self.spec.to_string(),
                 bandwidth: None,
@@ -113,7 +111,10 @@ impl Family {
             ParamRole::SquaredDistance => median * (-octave).exp2(),
             ParamRole::Distance => median * (-0.5 * octave).exp2(),
             ParamRole::DistanceRate => median * (0.5 * octave).exp2(),
-            _ => median * octave.exp2(),
+            ParamRole::SquaredDistanceRate
+            | ParamRole::L1Rate
+            | ParamRole::InnerProductRate
+            | ParamRole::Chi2Rate => median * octave.exp2(),
         };
         let bandwidth = self.kept.unwrap_or(scaled);
         let spec = self.spec.map_params(&mut |_, _| Ok(bandwidth))?;
@@ -132,7 +133,7 @@ impl Family {
 fn not_known(spec: &KernelSpec) -> Error {
     Error::kernel(
         format!("the kernel {spec}"),
-        "a choice is made among linear, rbf, exponential, matern and rational_quadratic",
+        format!("a choice is made among linear, {}", of_distance("and")),
         "Choose one of these, or say how many components and give the parameters as numbers",
     )
 }
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(kept.candidate(0, 3.0, 2).unwrap().text, "rbf(gamma=0.5)");
         assert!(!family(Wanted::Written("rbf".parse().unwrap())).unwrap().is_open());
         assert!(family(Wanted::Open("rbf".parse().unwrap())).unwrap().is_open());
-        assert!(!family(Wanted::Open(KernelSpec::Linear)).unwrap().is_open());
+        assert!(!family(Wanted::Open(KernelSpec::linear())).unwrap().is_open());
         assert_eq!(family(Wanted::Open("rbf(sigma=1)".parse().unwrap())).unwrap().bandwidth_name(), "sigma");
     }
 

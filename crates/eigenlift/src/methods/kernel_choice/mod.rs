@@ -96,7 +96,7 @@ impl ChooseKernelPca {
 
     /// Compares `linear` and `rbf` with every gamma.
     pub fn automatic() -> Self {
-        let wanted = vec![Wanted::Written(KernelSpec::Linear), Wanted::Open(KernelSpec::default())];
+        let wanted = vec![Wanted::Written(KernelSpec::linear()), Wanted::Open(KernelSpec::default())];
         Self { wanted, ..Self::new() }
     }
 

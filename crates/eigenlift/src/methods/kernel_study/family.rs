@@ -2,7 +2,7 @@
 
 use crate::data::{AnySamples, Points};
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, KernelSpec, Param, ParamRole, Width, Workspace};
+use crate::kernel::{Kernel, KernelSpec, Param, ParamRole, Parameter, Workspace, of_distance};
 use crate::matrix::{MatRef, Matrix};
 use crate::progress::Watch;
 use rayon::prelude::*;
@@ -13,50 +13,27 @@ const PIECE: usize = 16;
 /// A kernel of ‖x − y‖ alone, whose parameter is to be varied.
 pub(super) struct Family {
     spec: KernelSpec,
-    role: ParamRole,
+    parameter: &'static Parameter,
     /// The parameter as it was given.
     pub(super) given: Param,
 }
 
 impl Family {
     pub(super) fn of(spec: &KernelSpec) -> Result<Self> {
-        let leaf = if let KernelSpec::Scaled(_, inner) = spec { inner } else { spec };
-        let (role, given) = match leaf {
-            KernelSpec::Rbf(Width::Gamma(p)) => (ParamRole::SquaredDistanceRate, *p),
-            KernelSpec::Rbf(Width::C(p)) => (ParamRole::SquaredDistance, *p),
-            KernelSpec::Rbf(Width::Sigma(p)) => (ParamRole::Distance, *p),
-            KernelSpec::Exponential { gamma } => (ParamRole::DistanceRate, *gamma),
-            KernelSpec::Matern { length, .. } | KernelSpec::RationalQuadratic { length, .. } => {
-                (ParamRole::Distance, *length)
-            }
-            _ => {
-                return Err(Error::kernel(
-                    format!("the kernel {spec}"),
-                    "a study of the bandwidth needs a kernel of the distance with one parameter",
-                    "Choose rbf, exponential, matern or rational_quadratic",
-                ));
-            }
+        let known = spec.named().is_some_and(|kernel| kernel.entry().is_of_distance());
+        let Some((parameter, given)) = spec.bandwidth().filter(|_| known) else {
+            return Err(Error::kernel(
+                format!("the kernel {spec}"),
+                "a study of the bandwidth needs a kernel of the distance with one parameter",
+                format!("Choose {}", of_distance("or")),
+            ));
         };
-        Ok(Self { spec: spec.clone(), role, given })
+        Ok(Self { spec: spec.clone(), parameter, given })
     }
 
     /// The kernel with another parameter.
     pub(super) fn with(&self, param: Param) -> KernelSpec {
-        fn set(spec: &KernelSpec, param: Param) -> KernelSpec {
-            match spec {
-                KernelSpec::Rbf(Width::Gamma(_)) => KernelSpec::Rbf(Width::Gamma(param)),
-                KernelSpec::Rbf(Width::C(_)) => KernelSpec::Rbf(Width::C(param)),
-                KernelSpec::Rbf(Width::Sigma(_)) => KernelSpec::Rbf(Width::Sigma(param)),
-                KernelSpec::Exponential { .. } => KernelSpec::Exponential { gamma: param },
-                KernelSpec::Matern { nu, .. } => KernelSpec::Matern { nu: *nu, length: param },
-                KernelSpec::RationalQuadratic { alpha, .. } => {
-                    KernelSpec::RationalQuadratic { alpha: *alpha, length: param }
-                }
-                KernelSpec::Scaled(factor, inner) => set(inner, param).scaled(*factor),
-                other => other.clone(),
-            }
-        }
-        set(&self.spec, param)
+        self.spec.clone().with_bandwidth(param)
     }
 
     /// The number that a parameter stands for on these samples.
@@ -70,17 +47,11 @@ impl Family {
 
     /// Whether the parameter scales squared distances.
     pub(super) fn is_squared(&self) -> bool {
-        matches!(self.role, ParamRole::SquaredDistanceRate | ParamRole::SquaredDistance)
+        matches!(self.parameter.role, Some(ParamRole::SquaredDistanceRate | ParamRole::SquaredDistance))
     }
 
     pub(super) fn name(&self) -> &'static str {
-        match (&self.spec, self.role) {
-            (_, ParamRole::SquaredDistanceRate | ParamRole::DistanceRate) => "gamma",
-            (_, ParamRole::SquaredDistance) => "c",
-            (KernelSpec::Rbf(_), _) => "sigma",
-            (KernelSpec::Scaled(_, inner), _) if matches!(**inner, KernelSpec::Rbf(_)) => "sigma",
-            _ => "length",
-        }
+        self.parameter.name
     }
 }
 
