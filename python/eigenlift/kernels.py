@@ -42,6 +42,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Sum",
+    "Tanimoto",
     "parse",
 ]
 
@@ -184,6 +185,18 @@ class Intersection(Kernel):
     """
 
     _name = "intersection"
+
+
+class Tanimoto(Kernel):
+    """
+    Examples
+    --------
+    >>> from eigenlift.kernels import Tanimoto
+    >>> Tanimoto()([[1.0, 1.0, 0.0, 1.0]], [[1.0, 0.0, 1.0, 1.0]])
+    array([[0.5]])
+    """
+
+    _name = "tanimoto"
 
 
 class Map(Kernel):

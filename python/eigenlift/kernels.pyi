@@ -22,6 +22,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Sum",
+    "Tanimoto",
     "parse",
 ]
 
@@ -90,6 +91,8 @@ class Chi2(Kernel):
     def __init__(self, gamma: _Number = 1) -> None: ...
 
 class Intersection(Kernel): ...
+
+class Tanimoto(Kernel): ...
 
 class Map(Kernel):
     def __init__(self, *formulas: str) -> None: ...

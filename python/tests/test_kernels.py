@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from eigenlift import _kernel_choice, kernels
+from eigenlift import KernelPCA, _kernel_choice, kernels
 from eigenlift.kernels import (
     RBF,
     Chi2,
@@ -25,6 +25,7 @@ from eigenlift.kernels import (
     Scaled,
     Sigmoid,
     Sum,
+    Tanimoto,
     parse,
 )
 from numpy.testing import assert_allclose, assert_array_equal
@@ -40,6 +41,7 @@ Y = RNG.uniform(0.1, 1.5, size=(17, 4))
 SQUARES = ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2)
 DISTANCES = np.sqrt(SQUARES)
 L1 = np.abs(X[:, None, :] - Y[None, :, :]).sum(axis=2)
+SHARED = X @ Y.T
 
 # Kernel, its text, its values on X and Y.
 CASES = [
@@ -77,6 +79,7 @@ CASES = [
     (Sigmoid(), "sigmoid(gamma=1/d,coef0=1)", pairwise.sigmoid_kernel(X, Y)),
     (Cosine(), "cosine", pairwise.cosine_similarity(X, Y)),
     (Chi2(), "chi2(gamma=1)", pairwise.chi2_kernel(X, Y)),
+    (Tanimoto(), "tanimoto", SHARED / ((X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - SHARED)),
     (Chi2(gamma=0.3), "chi2(gamma=0.3)", pairwise.chi2_kernel(X, Y, gamma=0.3)),
     (Intersection(), "intersection", np.minimum(X[:, None, :], Y[None, :, :]).sum(axis=2)),
     (
@@ -403,3 +406,34 @@ def test_a_precomputed_choice_computes_nothing():
 def test_everything_public_is_exported():
     assert_array_equal(sorted(kernels.__all__), kernels.__all__)
     assert all(hasattr(kernels, name) for name in kernels.__all__)
+
+
+FINGERPRINTS = (np.random.default_rng(3).uniform(size=(30, 64)) < 0.2).astype(np.float64)
+FINGERPRINTS[4] = FINGERPRINTS[9] = 0
+
+
+def jaccard(rows):
+    """Features that both rows have over features that one of them has; 1 where neither has any."""
+    sets = [frozenset(np.flatnonzero(row)) for row in rows]
+    return np.array([[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_tanimoto_of_fingerprints_is_the_jaccard_index(dtype, form):
+    rows = FINGERPRINTS.astype(dtype)
+    values = Tanimoto()(form(rows))
+    assert values.dtype == dtype
+    # Counts are exact; one division rounds.
+    assert_allclose(values, jaccard(rows), rtol=np.finfo(dtype).eps)
+    assert_array_equal(Tanimoto().diag(form(rows)), np.ones(30))
+    with pytest.raises(ValueError, match="entries that are not negative"):
+        Tanimoto()(form(-rows))
+
+
+def test_tanimoto_in_kernel_pca_by_name_value_and_matrix():
+    by_name = KernelPCA(3, kernel="tanimoto").fit(FINGERPRINTS)
+    by_value = KernelPCA(3, kernel=Tanimoto()).fit(FINGERPRINTS)
+    by_matrix = KernelPCA(3, kernel="precomputed").fit(jaccard(FINGERPRINTS))
+    assert_array_equal(by_name.transform(FINGERPRINTS), by_value.transform(FINGERPRINTS))
+    assert_allclose(by_name.eigenvalues_, by_matrix.eigenvalues_, rtol=1e-9)

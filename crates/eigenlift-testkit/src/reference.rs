@@ -62,6 +62,11 @@ fn named(kernel: &NamedKernel, x: &[f64], y: &[f64]) -> f64 {
             let term = |(a, b): (&f64, &f64)| if a + b == 0.0 { 0.0 } else { (a - b).powi(2) / (a + b) };
             (-gamma * x.iter().zip(y).map(term).sum::<f64>()).exp()
         }
+        ("tanimoto", []) => {
+            let shared = dot(x, y);
+            let all = dot(x, x) + dot(y, y) - shared;
+            if all == 0.0 { 1.0 } else { shared / all }
+        }
         ("intersection", []) => x.iter().zip(y).map(|(a, b)| a.min(*b)).sum(),
         _ => panic!("{kernel} has no reference"),
     }

@@ -1,6 +1,7 @@
 //! The server of `eigenlift explore`, asked without a browser.
 
 use crate::support::Folder;
+use eigenlift::kernel::CATALOG;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -113,6 +114,20 @@ fn the_worked_example_is_told_step_by_step() {
     for (i, wanted) in [1.72801191, 11.66094908, -1.72801191, -11.66094908].iter().enumerate() {
         assert!((steps[6]["rows"][i][0].as_f64().unwrap() - wanted).abs() < 5e-9);
     }
+}
+
+#[test]
+fn the_page_has_the_kernels_of_the_catalog() {
+    let folder = Folder::prepared();
+    let page = Page::open(&folder, &["iris.csv", "--target", "species"]);
+    let catalogue = page.get("api/catalogue").json();
+    let entries = catalogue["kernels"].as_array().unwrap();
+    let names: Vec<&str> = entries.iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names, CATALOG.map(|entry| entry.name));
+    assert_eq!(entries[2]["params"][0]["default"], "median");
+    let data = page.data(&json!({"file": "iris.csv", "target": "species"}));
+    let done = page.fit(&data, &["kpca", "--kernel", "tanimoto", "-k", "2"]);
+    assert!(done["result"].is_object(), "{done}");
 }
 
 #[test]

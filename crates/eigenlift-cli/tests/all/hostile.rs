@@ -138,6 +138,11 @@ const BAD_TABLES: &[Case] = &[
         3,
         "row 2, column 1 is -1; the kernel chi2(gamma=1) needs entries",
     ),
+    (
+        "fit kpca negative.csv --kernel tanimoto --quiet",
+        3,
+        "row 2, column 1 is -1; the kernel tanimoto needs entries",
+    ),
     ("fit kpca twice.csv --quiet", 3, "twice.csv"),
     ("fit kpca quote.csv --quiet", 3, "quote.csv"),
     ("fit kpca big.csv --precision f32 --kernel linear --quiet", 3, "finite"),

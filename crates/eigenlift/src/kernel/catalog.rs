@@ -7,7 +7,7 @@ use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, NormProfi
 use super::spec::{Param, ParamRole};
 
 /// All kernels, in the order in which they are listed.
-pub static CATALOG: [&KernelEntry; 15] = [
+pub static CATALOG: [&KernelEntry; 16] = [
     &LINEAR,
     &POLYNOMIAL,
     &RBF,
@@ -19,6 +19,7 @@ pub static CATALOG: [&KernelEntry; 15] = [
     &COSINE,
     &CHI2,
     &INTERSECTION,
+    &TANIMOTO,
     &MAP,
     &EXPR,
     &PRECOMPUTED,
@@ -310,6 +311,18 @@ static INTERSECTION: KernelEntry = KernelEntry {
     doc: "For histograms and counts; entries must not be negative.",
     nonnegative: true,
     profile: Profile::Coordinate(|_| CoordinateProfile::Intersection),
+    mercer: Mercer::Always,
+    features: Features::Infinite,
+    ..ROW
+};
+
+static TANIMOTO: KernelEntry = KernelEntry {
+    name: "tanimoto",
+    title: "Tanimoto",
+    formula: "⟨x,y⟩/(‖x‖² + ‖y‖² − ⟨x,y⟩), and 1 for two rows of zeros",
+    doc: "For chemical fingerprints, binary or counts: shared over all features; entries must not be negative.",
+    nonnegative: true,
+    profile: Profile::Norms(|_| NormProfile::Tanimoto),
     mercer: Mercer::Always,
     features: Features::Infinite,
     ..ROW

@@ -160,7 +160,9 @@ mod tests {
         {
             assert_eq!(dimension(unknown, 2), Dimension::Unknown, "{unknown}");
         }
-        for infinite in ["laplacian", "exponential", "matern", "rational_quadratic", "chi2", "intersection"] {
+        for infinite in
+            ["laplacian", "exponential", "matern", "rational_quadratic", "chi2", "intersection", "tanimoto"]
+        {
             assert_eq!(dimension(infinite, 2), Dimension::Infinite, "{infinite}");
         }
     }

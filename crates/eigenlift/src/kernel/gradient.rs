@@ -247,6 +247,7 @@ mod tests {
             "polynomial(degree=2.5,gamma=0.5,coef0=1)",
             "sigmoid(gamma=0.2,coef0=0.1)",
             "cosine",
+            "tanimoto",
             "rbf(gamma=0.4)",
             "exponential(gamma=0.4)",
             "matern(nu=1.5,length=2)",
@@ -255,7 +256,7 @@ mod tests {
             "chi2(gamma=0.3)",
             "map(x1*x2, x3^2, 1)",
             "expr(1 + 2*x1^2*y1^2 + x2*y2)",
-            "2*rbf(gamma=0.4) + linear*cosine",
+            "2*rbf(gamma=0.4) + linear*cosine*tanimoto",
         ] {
             check(text);
         }

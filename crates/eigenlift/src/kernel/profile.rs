@@ -19,6 +19,8 @@ pub(crate) enum InnerProfile {
 pub(crate) enum NormProfile {
     /// s/(‖x‖‖y‖); a row of zeros has angle 90° with everything
     Cosine,
+    /// s/(‖x‖² + ‖y‖² − s), (K86); 1 for two rows of zeros. Entries ≥ 0 leave half of the divisor: nothing cancels
+    Tanimoto,
 }
 
 /// k as a function of the squared distance s = ‖x−y‖².
@@ -79,13 +81,13 @@ impl InnerProfile {
     }
 }
 
-/// What a row counts with is `of_norm` of its squared norm; x and y stand for it below.
 impl NormProfile {
-    /// What the formula takes of a squared norm, found once for each row.
+    /// What the formula takes of a squared norm, found once for each row: x and y below.
     pub(crate) fn of_norm<T: Real>(&self, square: T) -> T {
         match self {
             Self::Cosine if square > T::ZERO => T::ONE / square.square_root(),
             Self::Cosine => T::ZERO,
+            Self::Tanimoto => square,
         }
     }
 
@@ -93,6 +95,10 @@ impl NormProfile {
     pub(crate) fn apply<T: Real>(&self, values: &mut [T], x: T, others: &[T]) {
         match self {
             Self::Cosine => values.iter_mut().zip(others).for_each(|(v, y)| *v *= x * *y),
+            Self::Tanimoto => values.iter_mut().zip(others).for_each(|(v, y)| {
+                let all = x + *y - *v;
+                *v = if all > T::ZERO { *v / all } else { T::ONE };
+            }),
         }
     }
 
@@ -100,20 +106,23 @@ impl NormProfile {
     pub(crate) fn on_diagonal(&self, square: f64) -> f64 {
         match self {
             Self::Cosine => f64::from(square > 0.0),
+            Self::Tanimoto => 1.0,
         }
     }
 
     /// w·∂k/∂s.
-    pub(crate) fn along_x(&self, w: f64, _s: f64, x: f64, y: f64) -> f64 {
+    pub(crate) fn along_x(&self, w: f64, s: f64, x: f64, y: f64) -> f64 {
         match self {
             Self::Cosine => w * x * y,
+            Self::Tanimoto => w * (x + y) * tanimoto_slope(s, x, y),
         }
     }
 
     /// −2·∂k/∂‖y‖², but for a factor of y alone, which [`total_along_y`](Self::total_along_y) multiplies with.
-    pub(crate) fn along_y(&self, s: f64, x: f64, _y: f64) -> f64 {
+    pub(crate) fn along_y(&self, s: f64, x: f64, y: f64) -> f64 {
         match self {
             Self::Cosine => s * x,
+            Self::Tanimoto => 2.0 * s * tanimoto_slope(s, x, y),
         }
     }
 
@@ -121,6 +130,7 @@ impl NormProfile {
     pub(crate) fn total_along_y(&self, total: f64, y: f64) -> f64 {
         match self {
             Self::Cosine => total * y * y * y,
+            Self::Tanimoto => total,
         }
     }
 }
@@ -211,6 +221,12 @@ impl DistanceProfile {
             _ => 0.0,
         }
     }
+}
+
+/// 1/(‖x‖² + ‖y‖² − s)²: ∂k/∂s is (‖x‖² + ‖y‖²) times this and ∂k/∂‖y‖² is −s times this; 0 for two rows of zeros.
+fn tanimoto_slope(s: f64, x: f64, y: f64) -> f64 {
+    let all = x + y - s;
+    if all > 0.0 { 1.0 / (all * all) } else { 0.0 }
 }
 
 /// Where a function that falls from 1 at 0 has this value.

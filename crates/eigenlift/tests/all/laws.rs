@@ -13,7 +13,7 @@ use eigenlift::real::Real;
 use eigenlift_testkit::counting::Counting;
 use eigenlift_testkit::{laws, problems, reference};
 
-const KERNELS: [&str; 19] = [
+const KERNELS: [&str; 20] = [
     "linear",
     "polynomial(degree=3,gamma=0.2,coef0=1)",
     "polynomial(degree=2,coef0=0)",
@@ -30,6 +30,7 @@ const KERNELS: [&str; 19] = [
     "cosine",
     "chi2(gamma=0.5)",
     "intersection",
+    "tanimoto",
     "map(1, sqrt(2)*x1^2, x2*x3)",
     "expr(1 + 2*x1^2*y1^2 + x2*y2)",
     "0.5*rbf(gamma=0.3) + linear*cosine",

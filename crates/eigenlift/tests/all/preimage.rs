@@ -315,7 +315,7 @@ fn points_beyond_the_images_are_not_trusted_with_a_narrow_kernel_either() {
 fn searches_stay_where_the_kernel_is_defined() {
     let digits = eigenlift_testkit::problems::digits();
     let x = Matrix::from_fn(120, 64, |i, j| 16.0 * digits[(i, j)]);
-    for kernel in ["chi2(gamma=0.01)", "intersection"] {
+    for kernel in ["chi2(gamma=0.01)", "intersection", "tanimoto"] {
         let model = fit(&x, kernel, 10);
         for method in [PreimageMethod::Auto, PreimageMethod::Ridge] {
             let found = denoise(&model, method, &x);

@@ -62,6 +62,7 @@ fn sparse_samples_give_what_dense_ones_give() {
         "polynomial(degree=2)",
         "laplacian(gamma=0.1)",
         "chi2",
+        "tanimoto",
         "exponential(gamma=0.2)",
     ] {
         let settings = KernelPca::new(3).kernel(spec(text)).tolerance(1e-10);

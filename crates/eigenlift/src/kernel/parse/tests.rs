@@ -11,7 +11,7 @@ fn error(text: &str) -> String {
 }
 
 const NAMES: &str = "a kernel is one of linear, polynomial, rbf, laplacian, exponential, matern, rational_quadratic, \
-                     sigmoid, cosine, chi2, intersection, map, expr, precomputed, auto";
+                     sigmoid, cosine, chi2, intersection, tanimoto, map, expr, precomputed, auto";
 
 #[test]
 fn defaults_aliases_and_notations() {
@@ -40,6 +40,7 @@ fn defaults_aliases_and_notations() {
         ("cosine", "cosine"),
         ("chi2", "chi2(gamma=1)"),
         ("intersection", "intersection"),
+        ("Tanimoto()", "tanimoto"),
         ("precomputed", "precomputed"),
         ("(precomputed)", "precomputed"),
         ("map( 1,sqrt(2)*x1^2 )", "map(1, sqrt(2)*x1^2)"),
