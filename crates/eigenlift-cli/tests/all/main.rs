@@ -6,6 +6,7 @@ mod demo;
 mod explore;
 mod fit_and_transform;
 mod fuzz_arguments;
+mod golden;
 mod help;
 mod hostile;
 mod hostile_kernelised;
