@@ -55,16 +55,18 @@ fn borrow(m: MatRef<'_, f64>) -> faer::MatRef<'_, f64> {
 
 /// out ← scale·A·B or out ← out + scale·A·B, in the calling thread.
 ///
-/// Factors that do not fit together or into `out` are a mistake in this crate; the product is then left undone.
 /// Cost: 2·rows·columns·depth flops.
+///
+/// # Panics
+/// When the factors do not fit together or into `out`: a mistake in this crate.
 #[allow(unsafe_code)]
 pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Factor<'_, T>, b: Factor<'_, T>) {
     let (n_rows, n_cols, row_stride, buffer) = out.into_parts();
     let (a, a_shape, a_strides) = a.layout();
     let (b, b_shape, b_strides) = b.layout();
     let fits = a_shape.0 == n_rows && b_shape.1 == n_cols && a_shape.1 == b_shape.0;
-    debug_assert!(fits, "{a_shape:?} times {b_shape:?} into {n_rows} × {n_cols}");
-    if n_rows == 0 || n_cols == 0 || !fits {
+    assert!(fits, "{a_shape:?} times {b_shape:?} into {n_rows} × {n_cols}");
+    if n_rows == 0 || n_cols == 0 {
         return;
     }
     let (scale, keep) = (T::of(scale), if onto == Onto::Add { T::ONE } else { T::ZERO });

@@ -38,6 +38,14 @@ fn shape_error(len: usize, n_rows: usize, n_cols: usize, row_stride: usize) -> E
     )
 }
 
+/// Stops where a buffer is not that of a shape. Why not an error: no input leads here, so whoever called is wrong.
+fn assert_holds(len: usize, n_rows: usize, n_cols: usize) {
+    assert!(
+        n_rows.checked_mul(n_cols) == Some(len),
+        "a buffer of {len} numbers for a {n_rows} × {n_cols} matrix"
+    );
+}
+
 /// `range` cut to 0..end. Why: views reach only entries that exist, which products rely on.
 fn within(range: std::ops::Range<usize>, end: usize) -> std::ops::Range<usize> {
     let to = range.end.min(end);
@@ -93,6 +101,15 @@ impl<T: Real> Matrix<T> {
         } else {
             Err(shape_error(data.len(), n_rows, n_cols, n_cols))
         }
+    }
+
+    /// Takes rows one after the other where their number is known to be right.
+    ///
+    /// # Panics
+    /// When there are more or fewer numbers than the shape has: a mistake in this crate.
+    pub(crate) fn shaped(data: Vec<T>, n_rows: usize, n_cols: usize) -> Self {
+        assert_holds(data.len(), n_rows, n_cols);
+        Self { data, n_rows, n_cols }
     }
 
     /// Entry (i, j) is `f(i, j)`.
@@ -193,6 +210,15 @@ impl<'a, T: Real> MatRef<'a, T> {
         }
     }
 
+    /// A view of a slice whose length is known to be right.
+    ///
+    /// # Panics
+    /// When there are more or fewer numbers than the shape has: a mistake in this crate.
+    pub(crate) fn shaped(data: &'a [T], n_rows: usize, n_cols: usize) -> Self {
+        assert_holds(data.len(), n_rows, n_cols);
+        Self { data, n_rows, n_cols, row_stride: n_cols }
+    }
+
     /// A view whose rows start `row_stride` entries apart.
     ///
     /// # Errors
@@ -264,6 +290,15 @@ impl<'a, T: Real> MatRef<'a, T> {
 }
 
 impl<'a, T: Real> MatMut<'a, T> {
+    /// A view of a slice whose length is known to be right.
+    ///
+    /// # Panics
+    /// When there are more or fewer numbers than the shape has: a mistake in this crate.
+    pub(crate) fn shaped(data: &'a mut [T], n_rows: usize, n_cols: usize) -> Self {
+        assert_holds(data.len(), n_rows, n_cols);
+        Self { data, n_rows, n_cols, row_stride: n_cols }
+    }
+
     /// A writable view whose rows start `row_stride` entries apart.
     ///
     /// # Errors
@@ -341,9 +376,13 @@ impl<'a, T: Real> MatMut<'a, T> {
         (0..self.n_rows).for_each(|i| self.row_mut(i).fill(value));
     }
 
-    /// Copies `from`, which must have the same shape.
+    /// Copies `from`.
+    ///
+    /// # Panics
+    /// When `from` has another shape.
     pub fn copy_from(&mut self, from: MatRef<'_, T>) {
-        debug_assert_eq!((self.n_rows, self.n_cols), (from.n_rows, from.n_cols));
+        let (own, other) = ((self.n_rows, self.n_cols), (from.n_rows, from.n_cols));
+        assert!(own == other, "a matrix of shape {other:?} copied into one of shape {own:?}");
         (0..self.n_rows).for_each(|i| self.row_mut(i).copy_from_slice(from.row(i)));
     }
 }

@@ -26,7 +26,8 @@ pub(crate) struct CentredRows<'a> {
 impl<'a> CentredRows<'a> {
     /// The rows minus `centre`, which has an entry for each column.
     pub(crate) fn new(points: AnyPoints<'a>, centre: &'a [f64]) -> Self {
-        debug_assert_eq!(points.n_cols(), centre.len());
+        let (d, entries) = (points.n_cols(), centre.len());
+        assert!(d == entries, "a centre of {entries} numbers for rows of {d} columns");
         Self { points, centre }
     }
 

@@ -182,11 +182,8 @@ impl FeatureMap {
                 let moved = std::cell::RefCell::new(&mut moved);
                 differences(y, |y| {
                     let mut phi = moved.borrow_mut();
-                    if let (Ok(row), Ok(out)) =
-                        (MatRef::new(y, 1, y.len()), MatMut::strided(&mut phi, 1, v.len(), v.len()))
-                    {
-                        map.fill(Points::Dense(row), out);
-                    }
+                    let (row, p) = (MatRef::shaped(y, 1, y.len()), phi.len());
+                    map.fill(Points::Dense(row), MatMut::shaped(&mut phi, 1, p));
                     phi.iter().zip(v).map(|(f, v)| f * v).sum()
                 })
             }

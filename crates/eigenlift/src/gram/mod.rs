@@ -13,7 +13,7 @@ use crate::real::Real;
 use std::sync::Mutex;
 
 /// Rows in a block. A tile of 192 × 192 doubles is 288 KiB: it stays in the second-level cache while it is used twice.
-pub(crate) const BLOCK_ROWS: usize = 192;
+pub const BLOCK_ROWS: usize = 192;
 
 /// Rows of block `b` out of `n` rows.
 pub(crate) fn block_rows(b: usize, n: usize) -> std::ops::Range<usize> {

@@ -56,9 +56,8 @@ impl Kernel {
     /// d k(y,y)/dy = 2·∂k(y, ·)/∂y at y, since k is symmetric.
     pub(crate) fn diagonal_gradient(&self, y: &[f64], work: &mut Workspace<f64>) -> Vec<f64> {
         let mut out = Matrix::zeros(1, y.len());
-        if let (Ok(row), Ok(two)) = (MatRef::new(y, 1, y.len()), MatRef::new(&[2.0], 1, 1)) {
-            self.pull_back(row, row, two, &mut out, work);
-        }
+        let row = MatRef::shaped(y, 1, y.len());
+        self.pull_back(row, row, MatRef::shaped(&[2.0], 1, 1), &mut out, work);
         out.into_vec()
     }
 }

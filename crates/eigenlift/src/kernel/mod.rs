@@ -149,11 +149,15 @@ impl Kernel {
         })
     }
 
-    /// k(x, y) for two rows of equal length.
+    /// k(x, y) for two rows.
+    ///
+    /// # Panics
+    /// When one row is longer than the other.
     pub fn pair(&self, x: &[f64], y: &[f64]) -> f64 {
-        let row =
-            |numbers| crate::matrix::MatRef::strided(numbers, 1, x.len().min(y.len()), x.len().min(y.len()));
-        let (Ok(x), Ok(y)) = (row(x), row(y)) else { return f64::NAN };
+        let (left, right) = (x.len(), y.len());
+        assert!(left == right, "the kernel value of a row of {left} and a row of {right} numbers");
+        let row = |numbers| crate::matrix::MatRef::shaped(numbers, 1, left);
+        let (x, y): (crate::matrix::MatRef<'_, f64>, _) = (row(x), row(y));
         let mut value = [f64::NAN];
         self.tile(x.into(), y.into(), &mut value, &mut Workspace::default());
         value[0]

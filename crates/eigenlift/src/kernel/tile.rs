@@ -49,8 +49,12 @@ impl Kernel {
     /// Cost: 2·d flops for each entry and the profile; O((rows of x + rows of y)·d) for packing.
     /// Numerics: distances are computed from rows shifted to a centre of the tile, so that far-away data and single
     /// outliers cost no accuracy; they never come out negative.
+    ///
+    /// # Panics
+    /// When `out` does not hold an entry for each pair of rows, or rows have different numbers of columns.
     pub fn tile<T: Real>(&self, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
-        debug_assert_eq!(out.len(), x.n_rows() * y.n_rows());
+        let (n, m, entries) = (x.n_rows(), y.n_rows(), out.len());
+        assert!(entries == n * m, "{entries} entries for the kernel values of {n} × {m} pairs");
         match self.origin() {
             None => evaluate(&self.form, x, y, out, work),
             Some(origin) => {
@@ -157,9 +161,7 @@ pub(super) fn inner_products<T: Real>(x: Points<'_, T>, y: Points<'_, T>, out: &
 
 fn dense_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T]) {
     let (n, m) = (x.n_rows(), y.n_rows());
-    if let Ok(out) = MatMut::strided(out, n, m, m) {
-        gemm(out, Onto::Replace, 1.0, Factor::Plain(x), Factor::Transposed(y));
-    }
+    gemm(MatMut::shaped(out, n, m), Onto::Replace, 1.0, Factor::Plain(x), Factor::Transposed(y));
 }
 
 fn sparse_dot<T: Real>((columns, values): (&[u32], &[T]), dense: &[T]) -> T {
@@ -253,9 +255,7 @@ fn shifted_inner<T: Real>(x: MatRef<'_, T>, y: MatRef<'_, T>, out: &mut [T], wor
     robust_centre(x, &mut work.centre);
     shift_into(x, &work.centre, &mut work.left, &mut work.left_squares);
     shift_into(y, &work.centre, &mut work.right, &mut work.right_squares);
-    if let (Ok(left), Ok(right)) = (MatRef::new(&work.left, n, d), MatRef::new(&work.right, m, d)) {
-        dense_inner(left, right, out);
-    }
+    dense_inner(MatRef::shaped(&work.left, n, d), MatRef::shaped(&work.right, m, d), out);
 }
 
 /// out\[i·m + j\] = ‖xᵢ − yⱼ‖² for the m rows of `y`.
@@ -432,11 +432,9 @@ fn mapped<T: Real>(
             features.extend(formulas.iter().map(|f| T::of(f.eval(&row, &[]))));
         }
     }
-    if let (Ok(left), Ok(right)) =
-        (MatRef::new(&work.left, x.n_rows(), p), MatRef::new(&work.right, y.n_rows(), p))
-    {
-        dense_inner(left, right, out);
-    }
+    let (left, right) =
+        (MatRef::shaped(&work.left, x.n_rows(), p), MatRef::shaped(&work.right, y.n_rows(), p));
+    dense_inner(left, right, out);
 }
 
 fn pairwise<T: Real>(f: &dyn Fn(&[f64], &[f64]) -> f64, x: Points<'_, T>, y: Points<'_, T>, out: &mut [T]) {

@@ -126,8 +126,9 @@ impl SparseCholesky {
     /// Cost: 4 flops for each entry of L and each column of X.
     pub(crate) fn solve_in_place(&self, mut block: MatMut<'_, f64>) {
         let (n, width) = (block.n_rows(), block.n_cols());
-        if n != self.symbolic.nrows() || n == 0 {
-            debug_assert_eq!(n, self.symbolic.nrows());
+        let own = self.symbolic.nrows();
+        assert!(n == own, "{n} × {width} right-hand sides for a factor of {own} × {own}");
+        if n == 0 {
             return;
         }
         let sides = block.as_ref();

@@ -16,8 +16,11 @@ pub(crate) fn padded(d: usize) -> usize {
 ///
 /// Cost: about 1.1·n·d² flops. The rows should fit into the processor's own cache.
 pub(crate) fn add_outer_products(out: &mut [f64], rows: &[f64], width: usize) {
-    debug_assert!(
-        width.is_multiple_of(WIDE) && out.len() >= width * width && rows.len().is_multiple_of(width.max(1))
+    assert!(
+        width.is_multiple_of(WIDE) && out.len() >= width * width && rows.len().is_multiple_of(width.max(1)),
+        "{} numbers in rows of {width} added to {} sums",
+        rows.len(),
+        out.len()
     );
     dispatch(Products { out, rows, width });
 }

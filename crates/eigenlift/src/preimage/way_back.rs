@@ -253,7 +253,7 @@ impl<'a> WayBack<'a> {
             all.converged.extend(piece.converged);
         }
         let n = all.distances.len();
-        all.rows = Matrix::from_vec(rows, n, d).unwrap_or_default();
+        all.rows = Matrix::shaped(rows, n, d);
         all
     }
 

@@ -37,7 +37,7 @@ pub(super) fn times(a: Factor<'_, f64>, n_rows: usize, b: MatRef<'_, f64>) -> Ve
 /// Entries as a matrix of that many rows.
 pub(super) fn as_matrix(entries: &[f64], n_rows: usize) -> MatRef<'_, f64> {
     let n_cols = entries.len() / n_rows.max(1);
-    MatRef::new(entries, n_rows, n_cols).unwrap_or_else(|_| MatRef::empty(0))
+    MatRef::shaped(entries, n_rows, n_cols)
 }
 
 impl Loss {
