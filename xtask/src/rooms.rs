@@ -67,32 +67,14 @@ const PAIRS_METHODS: &[(&str, &str)] = &[
     ("kernel_pca", "schedule"),
 ];
 const KNOWN_COMMANDS: &[&[&str]] = &[
-    &[
-        "account",
-        "choose",
-        "fit",
-        "kernel",
-        "labels",
-        "method",
-        "plan",
-        "plot",
-        "report",
-        "select",
-        "transform",
-    ],
-    &["args", "data", "input", "outputs", "rows"],
-    &["exit", "interrupt"],
+    &["account", "choose", "kernel", "labels", "method", "plot", "report", "select"],
+    &["input", "outputs", "rows"],
 ];
 const PAIRS_COMMANDS: &[(&str, &str)] = &[
     ("account", "method"),
-    ("args", "data"),
     ("choose", "method"),
-    ("exit", "interrupt"),
-    ("fit", "plot"),
-    ("fit", "transform"),
     ("input", "rows"),
     ("kernel", "plot"),
-    ("method", "plan"),
     ("method", "plot"),
     ("plot", "select"),
 ];

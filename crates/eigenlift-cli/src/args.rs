@@ -41,6 +41,18 @@ use eigenlift::kernel::KernelSpec;
 use eigenlift_io::{Format, Missing};
 use std::path::PathBuf;
 
+/// Built-in data sets: files first, then sets made by formula.
+pub(crate) const DATA_SETS: [&str; 9] = [
+    "digits",
+    "iris",
+    "worked-example",
+    "three-gaussians",
+    "moons",
+    "rings",
+    "swiss-roll",
+    "s-curve",
+    "parabola",
+];
 const MOST_THREADS: i64 = 1024;
 /// Positions stand among the arguments, whatever heading the flags around them have.
 const NO_HEADING: Option<&'static str> = None;
@@ -406,7 +418,7 @@ pub(crate) struct InspectArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DataArgs {
     /// The data set
-    #[arg(value_parser = PossibleValuesParser::new(crate::data::NAMES))]
+    #[arg(value_parser = PossibleValuesParser::new(DATA_SETS))]
     pub(crate) name: String,
     /// Where it goes: .csv, .tsv, .npy, .npz, .parquet, or - for CSV on standard output
     #[arg(long, value_name = "FILE", default_value = "-")]

@@ -3,11 +3,9 @@
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs, SpeechArgs};
 use crate::exit::Failure;
-use crate::fit::title;
-use crate::input::Input;
+use crate::input::{Input, samples_bytes};
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, OutputFiles, Wanted, Written};
-use crate::plan::samples_bytes;
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
 use crate::plot;
 use crate::saved;
 use crate::values::PlotRequest;

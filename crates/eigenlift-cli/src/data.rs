@@ -1,6 +1,6 @@
 //! `eigenlift data`: built-in data sets as files.
 
-use crate::args::DataArgs;
+use crate::args::{DATA_SETS, DataArgs};
 use crate::exit::Failure;
 use crate::outputs::{self, Kind, Wanted};
 use crate::words::Words;
@@ -9,25 +9,13 @@ use eigenlift_io::{Format, Output, write_table};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What can be asked for: files first, then sets made by formula.
-pub(crate) const NAMES: [&str; 9] = [
-    "digits",
-    "iris",
-    "worked-example",
-    "three-gaussians",
-    "moons",
-    "rings",
-    "swiss-roll",
-    "s-curve",
-    "parabola",
-];
 /// How many of the names are files of the crate.
 const N_FILES: usize = 3;
 
 /// Makes the set and writes it.
 pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
     outputs::check(&[], &[Wanted { flag: "--out", path: &args.out, kind: Kind::Table }])?;
-    if NAMES[..N_FILES].contains(&args.name.as_str()) {
+    if DATA_SETS[..N_FILES].contains(&args.name.as_str()) {
         let given = [
             ("--rows", args.rows.is_some()),
             ("--noise", args.noise.is_some()),
@@ -42,7 +30,7 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
         }
     }
     let set = match args.name.as_str() {
-        name if NAMES[..N_FILES].contains(&name) => set(name)?,
+        name if DATA_SETS[..N_FILES].contains(&name) => set(name)?,
         name => synthetic(name, args.rows, args.noise, args.seed.unwrap_or(0))?,
     };
     write(&set, &args.out, Words::new(args.quiet))

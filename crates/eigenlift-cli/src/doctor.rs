@@ -3,12 +3,10 @@
 use crate::account;
 use crate::args::{DoctorIsomapArgs, DoctorQuestion, MetricChoice, Precision};
 use crate::exit::Failure;
-use crate::fit::title;
-use crate::input::{Carried, DataAccount, Input};
+use crate::input::{Carried, DataAccount, Input, samples_bytes};
 use crate::interrupt::Session;
 use crate::kernel;
-use crate::outputs::{self, Kind, OutputFiles, Wanted, Written};
-use crate::plan::samples_bytes;
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
 use crate::plot;
 use crate::report::{self, Told};
 use crate::values::PlotKind;

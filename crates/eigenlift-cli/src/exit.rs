@@ -1,6 +1,5 @@
 //! How a run ends: the message and the exit status.
 
-use crate::interrupt;
 use eigenlift::error::Error;
 use eigenlift_io::{ErrorKind, TableError, printable};
 use eigenlift_plot::PlotError;
@@ -9,6 +8,7 @@ use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) const FAILURE: u8 = 1;
@@ -17,6 +17,19 @@ const INPUT: u8 = 3;
 const NOT_CONVERGED: u8 = 4;
 /// After Ctrl-C; other signals have their own.
 pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The exit status after the signal that came last.
+static STATUS: AtomicU8 = AtomicU8::new(INTERRUPTED);
+
+/// The exit status of work that was stopped: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+pub(crate) fn status_when_stopped() -> u8 {
+    STATUS.load(Ordering::SeqCst)
+}
+
+/// Work that is stopped from now on ends with this.
+pub(crate) fn stop_with(status: u8) {
+    STATUS.store(status, Ordering::SeqCst);
+}
 
 /// What is said after Ctrl-C.
 pub(crate) const STOPPED: &str =
@@ -98,7 +111,7 @@ impl Failure {
                 Error::Kernel { .. } | Error::Setting { .. } => USAGE,
                 Error::Data { .. } | Error::NoVariance { .. } | Error::Model { .. } => INPUT,
                 Error::NotConverged { .. } | Error::NotReached { .. } => NOT_CONVERGED,
-                Error::Cancelled => interrupt::status(),
+                Error::Cancelled => status_when_stopped(),
                 _ => FAILURE,
             },
             Self::Table(error) => match error.kind() {

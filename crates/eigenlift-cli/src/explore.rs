@@ -4,8 +4,7 @@ mod answer;
 mod bench;
 mod tables;
 
-use crate::args::ExploreArgs;
-use crate::data::NAMES;
+use crate::args::{DATA_SETS, ExploreArgs};
 use crate::exit::Failure;
 use crate::interrupt::Session;
 use crate::outputs;
@@ -75,7 +74,7 @@ fn beginning(args: &ExploreArgs) -> Result<(PathBuf, Opening), Failure> {
         missing: args.missing.clone(),
         ..Opening::default()
     };
-    let named = data.to_str().filter(|name| NAMES.contains(name) && !data.exists());
+    let named = data.to_str().filter(|name| DATA_SETS.contains(name) && !data.exists());
     if let Some(name) = named {
         return Ok((here(), Opening { builtin: Some(name.into()), ..opening }));
     }

@@ -10,24 +10,19 @@ use crate::exit::Failure;
 use crate::input::{Carried, DataAccount};
 use crate::interrupt::Session;
 use crate::method::{self, Model, Rows};
-use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, label_title};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, label_title, title, warn_of_lost_text};
 use crate::plan::plan_whole;
 use crate::plot::{self, Shown};
 use crate::report::{self, FitStory};
-use crate::rows::TableRows;
+use crate::rows::{TableRows, sample_scores, shown_step};
 use crate::saved;
 use crate::transform::{self, Named};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::{Words, counted, indented, timed};
 use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::Fitted;
-use eigenlift::progress::Watch;
 use eigenlift_io::{Target, TextColumn};
 use std::path::Path;
-
-/// Rows of a table read in pieces that a picture shows.
-const SHOWN_ROWS: usize = 20_000;
 
 /// A fit from table to account.
 pub(crate) struct Job<'a> {
@@ -283,49 +278,6 @@ fn check_image(image: Option<ImageSize>, columns: usize) -> Result<(), Failure> 
     }
 }
 
-/// Of so many rows, one in how many is shown.
-fn shown_step(n: usize) -> usize {
-    n.div_ceil(SHOWN_ROWS).max(1)
-}
-
-/// Scores and labels of some rows, evenly from the whole table.
-pub(crate) fn sample_scores(
-    model: &dyn Fitted,
-    n: usize,
-    rows: &mut TableRows,
-    watch: &Watch,
-) -> Result<(Matrix<f64>, Option<Target>), Failure> {
-    let step = shown_step(n);
-    let (mut chosen, mut target, mut at) = (Vec::new(), None::<Target>, 0);
-    RowSource::rewind(rows)?;
-    while let Some(piece) = rows.next_piece(rows.piece_rows())? {
-        watch.step("rows for the picture", at, n)?;
-        let picked: Vec<usize> = (0..piece.rows.n_rows()).filter(|i| (at + i) % step == 0).collect();
-        at += piece.rows.n_rows();
-        let some = Matrix::from_fn(picked.len(), piece.rows.n_cols(), |i, j| piece.rows[(picked[i], j)]);
-        chosen.extend(model.project((&some).into(), &watch.silent())?.into_vec());
-        if let Some(label) = piece.carried.target {
-            let all = target.get_or_insert_with(|| Target { values: Vec::new(), ..label.clone() });
-            all.numeric &= label.numeric;
-            all.values.extend(picked.iter().map(|i| label.values[*i].clone()));
-        }
-    }
-    let k = model.n_outputs();
-    Ok((Matrix::from_vec(chosen.clone(), chosen.len() / k.max(1), k)?, target))
-}
-
-/// NPY holds numbers alone.
-pub(crate) fn warn_of_lost_text(out: Option<&Path>, carried: &[String], words: Words) {
-    let npy = out.and_then(Path::extension).is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
-    if npy && !carried.is_empty() {
-        words.note(format_args!(
-            "NPY holds numbers alone: {} {} not written; NPZ and Parquet hold text",
-            carried.join(", "),
-            if carried.len() == 1 { "is" } else { "are" }
-        ));
-    }
-}
-
 /// "Kernel CCA of a.csv and b.csv".
 fn title_of(method: &str, data: &DataAccount) -> String {
     let mut paths: Vec<&Path> = data.views.iter().map(|view| view.path.as_path()).collect();
@@ -337,13 +289,5 @@ fn title_of(method: &str, data: &DataAccount) -> String {
             _ => method.into(),
         },
         _ => format!("{method} of {}", counted(paths.len(), "table")),
-    }
-}
-
-/// "Kernel PCA of iris.csv".
-pub(crate) fn title(method: &str, path: &Path) -> String {
-    match path.file_name() {
-        Some(name) if !outputs::is_standard(path) => format!("{method} of {}", name.display()),
-        _ => method.into(),
     }
 }

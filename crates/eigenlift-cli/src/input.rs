@@ -442,3 +442,8 @@ pub(crate) fn list(names: &[String]) -> String {
         _ => shown,
     }
 }
+
+/// Bytes that the samples of a table take.
+pub(crate) fn samples_bytes(data: &DataAccount, precision: Precision) -> u64 {
+    data.entries as u64 * if precision.is_single() { 4 } else { 8 }
+}

@@ -1,22 +1,14 @@
 //! Ctrl-C and termination: stop, leave no half file, end with 128 and the number of the signal.
 
-use crate::exit::{Failure, INTERRUPTED, STOPPED};
+use crate::exit::{self, Failure, INTERRUPTED, STOPPED};
 use crate::progress;
 use eigenlift::error::Error;
 use eigenlift::progress::{CancelToken, Watch};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// The exit status after the signal that came last.
-static STATUS: AtomicU8 = AtomicU8::new(INTERRUPTED);
-
-/// The exit status of work that was stopped: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
-pub(crate) fn status() -> u8 {
-    STATUS.load(Ordering::SeqCst)
-}
 
 /// Calls `stop` with the exit status whenever a signal asks to end.
 #[cfg(unix)]
@@ -75,7 +67,7 @@ impl Session {
         let session = Self { cancel: CancelToken::default(), watched: Arc::default() };
         let (cancel, watched) = (session.cancel.clone(), session.watched.clone());
         listen(move |status| {
-            STATUS.store(status, Ordering::SeqCst);
+            exit::stop_with(status);
             if cancel.is_cancelled() || !watched.load(Ordering::SeqCst) {
                 stop_now();
             }
@@ -156,5 +148,5 @@ fn stop_now() -> ! {
         Some(words) => writeln!(std::io::stderr(), "{words}"),
         None => writeln!(std::io::stderr(), "error: {STOPPED}"),
     };
-    std::process::exit(i32::from(status()))
+    std::process::exit(i32::from(exit::status_when_stopped()))
 }

@@ -6,10 +6,9 @@ mod verdict;
 
 use crate::args::{KernelArgs, KernelQuestion};
 use crate::exit::Failure;
-use crate::fit::title;
 use crate::input::Input;
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, Wanted};
+use crate::outputs::{self, Kind, Wanted, title};
 use crate::plot;
 use crate::words::Words;
 use eigenlift::matrix::Matrix;

@@ -8,6 +8,7 @@ use crate::exit::Failure;
 use crate::input::Carried;
 use crate::standard;
 use crate::values::PlotRequest;
+use crate::words::Words;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::{
     AtomicFile, Format, Output, TableWriter, WriteOptions, check_writable, csv_bytes, printable,
@@ -331,5 +332,25 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     match printable(&text) {
         Cow::Borrowed(text) => print(text),
         Cow::Owned(_) => print(&text.chars().map(shown).collect::<String>()),
+    }
+}
+
+/// NPY holds numbers alone.
+pub(crate) fn warn_of_lost_text(out: Option<&Path>, carried: &[String], words: Words) {
+    let npy = out.and_then(Path::extension).is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    if npy && !carried.is_empty() {
+        words.note(format_args!(
+            "NPY holds numbers alone: {} {} not written; NPZ and Parquet hold text",
+            carried.join(", "),
+            if carried.len() == 1 { "is" } else { "are" }
+        ));
+    }
+}
+
+/// "Kernel PCA of iris.csv".
+pub(crate) fn title(method: &str, path: &Path) -> String {
+    match path.file_name() {
+        Some(name) if !is_standard(path) => format!("{method} of {}", name.display()),
+        _ => method.into(),
     }
 }

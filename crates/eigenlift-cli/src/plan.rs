@@ -1,8 +1,8 @@
 //! `eigenlift plan`: what fit would do, without doing it.
 
-use crate::args::{InputArgs, MachineArgs, Precision, SpeechArgs};
+use crate::args::{InputArgs, MachineArgs, SpeechArgs};
 use crate::exit::Failure;
-use crate::input::DataAccount;
+use crate::input::{DataAccount, samples_bytes};
 use crate::interrupt::Session;
 use crate::method::{self, Method, PlanWords, Rows};
 use crate::outputs;
@@ -95,9 +95,4 @@ fn check_room(rows: u64, scores: u64, machine: &MachineArgs) -> Result<(), Failu
         required: format!("{} are allowed in all", told(limit)),
         action: format!("Allow {}, and what the work itself needs", told(rows + scores)),
     }))
-}
-
-/// Bytes that the samples of a table take.
-pub(crate) fn samples_bytes(data: &DataAccount, precision: Precision) -> u64 {
-    data.entries as u64 * if precision.is_single() { 4 } else { 8 }
 }

@@ -14,6 +14,7 @@ use eigenlift::data::{AnyPoints, RowSource};
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
+use eigenlift::methods::Fitted;
 use eigenlift::progress::Watch;
 use eigenlift_io::{Format, Missing, TableError, TableStream, Target, is_sparse, spool_standard_input};
 use std::path::Path;
@@ -24,6 +25,8 @@ const SHARE_OF_SAMPLES: f64 = 0.5;
 const SHARE_OF_FREE: f64 = 0.8;
 /// How much larger a table may be in memory than as text: a digit and a comma become eight bytes.
 const TEXT_GROWTH: u64 = 4;
+/// Rows of a table read in pieces that a picture shows.
+const SHOWN_ROWS: usize = 20_000;
 /// Bytes of rows in hand, and the most rows.
 const PIECE_BYTES: usize = 32 << 20;
 const PIECE_ROWS: usize = 8192;
@@ -177,7 +180,9 @@ impl TableRows {
         };
         let width = self.width();
         self.same.see(&values, width);
-        let matrix = Matrix::from_vec(values, n_rows, width).unwrap_or_else(|_| Matrix::zeros(0, width));
+        let matrix = Matrix::from_vec(values, n_rows, width);
+        // No table leads here: rows were cut by these very numbers.
+        let matrix = matrix.unwrap_or_else(|problem| panic!("rows of a table: {problem}"));
         Ok(Some(Piece { rows: matrix, carried: rows.carried }))
     }
 
@@ -318,4 +323,35 @@ fn file_of(path: &Path) -> std::path::PathBuf {
         Some((file, _)) if !path.exists() => file.into(),
         _ => path.to_owned(),
     }
+}
+
+/// Of so many rows, one in how many is shown.
+pub(crate) fn shown_step(n: usize) -> usize {
+    n.div_ceil(SHOWN_ROWS).max(1)
+}
+
+/// Scores and labels of some rows, evenly from the whole table.
+pub(crate) fn sample_scores(
+    model: &dyn Fitted,
+    n: usize,
+    rows: &mut TableRows,
+    watch: &Watch,
+) -> Result<(Matrix<f64>, Option<Target>), Failure> {
+    let step = shown_step(n);
+    let (mut chosen, mut target, mut at) = (Vec::new(), None::<Target>, 0);
+    RowSource::rewind(rows)?;
+    while let Some(piece) = rows.next_piece(rows.piece_rows())? {
+        watch.step("rows for the picture", at, n)?;
+        let picked: Vec<usize> = (0..piece.rows.n_rows()).filter(|i| (at + i) % step == 0).collect();
+        at += piece.rows.n_rows();
+        let some = Matrix::from_fn(picked.len(), piece.rows.n_cols(), |i, j| piece.rows[(picked[i], j)]);
+        chosen.extend(model.project((&some).into(), &watch.silent())?.into_vec());
+        if let Some(label) = piece.carried.target {
+            let all = target.get_or_insert_with(|| Target { values: Vec::new(), ..label.clone() });
+            all.numeric &= label.numeric;
+            all.values.extend(picked.iter().map(|i| label.values[*i].clone()));
+        }
+    }
+    let k = model.n_outputs();
+    Ok((Matrix::from_vec(chosen.clone(), chosen.len() / k.max(1), k)?, target))
 }

@@ -2,15 +2,15 @@
 
 use crate::args::{Precision, TransformArgs};
 use crate::exit::Failure;
-use crate::fit::{sample_scores, title, warn_of_lost_text};
 use crate::input::{DataAccount, Input};
 use crate::interrupt::Session;
 use crate::method::{OneView, output_names};
 use crate::outputs::{
-    self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, label_title, score_names,
+    self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, label_title, score_names, title,
+    warn_of_lost_text,
 };
 use crate::plot::{self, Shown};
-use crate::rows::TableRows;
+use crate::rows::{TableRows, sample_scores};
 use crate::saved;
 use crate::words::{Words, bytes, peak_memory, timed};
 use eigenlift::engine::Cpu;

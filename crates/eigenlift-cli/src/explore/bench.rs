@@ -2,8 +2,7 @@
 
 use super::answer;
 use super::tables::{Folder, Opened, Tables, built_in, from_bytes};
-use crate::args::FitMethod;
-use crate::data::NAMES;
+use crate::args::{DATA_SETS, FitMethod};
 use crate::exit::Failure;
 use crate::fit::{Asked, add_labels, shown_labels, title};
 use crate::input::{Carried, DataAccount};
@@ -73,10 +72,10 @@ impl Bench {
 
     fn opened(&self, opening: &Opening) -> Result<Opened, Problem> {
         match (&opening.builtin, &opening.file) {
-            (Some(name), None) if NAMES.contains(&name.as_str()) => built_in(name, opening),
+            (Some(name), None) if DATA_SETS.contains(&name.as_str()) => built_in(name, opening),
             (Some(name), None) => Err(Problem::Request(format!(
                 "there is no built-in data set {name:?}; choose one of {}.",
-                NAMES.join(", ")
+                DATA_SETS.join(", ")
             ))),
             (None, Some(name)) => self.folder.read(name, opening),
             _ => Err(Problem::Request("either a built-in data set or a file must be named.".into())),
@@ -190,7 +189,7 @@ impl Workbench for Bench {
             "files": self.folder.files()?,
             "can": ["column"],
             "kernels": CATALOG,
-            "builtin": NAMES.iter().map(title).collect::<Vec<_>>(),
+            "builtin": DATA_SETS.iter().map(title).collect::<Vec<_>>(),
             "start": {"builtin": builtin, "file": file, "target": target, "columns": columns, "missing": missing},
         }))
     }

@@ -3,8 +3,7 @@
 use super::kpca::{Accuracy, low_rank};
 use crate::args::FactorArgs;
 use crate::exit::Failure;
-use crate::input::DataAccount;
-use crate::plan::samples_bytes;
+use crate::input::{DataAccount, samples_bytes};
 use crate::plot::Shown;
 use crate::values::RankChoice;
 use crate::words::{counted, short};

@@ -12,8 +12,7 @@ use crate::args::{
     DiffusionArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice, Precision,
 };
 use crate::exit::Failure;
-use crate::input::DataAccount;
-use crate::plan::samples_bytes;
+use crate::input::{DataAccount, samples_bytes};
 use crate::rows::TableRows;
 use crate::values::PlotKind;
 use edges::{read_cut, read_graph};

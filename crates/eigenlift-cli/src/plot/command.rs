@@ -7,11 +7,10 @@ use crate::args::{
     Precision,
 };
 use crate::exit::Failure;
-use crate::fit::title;
 use crate::input::{Input, list};
 use crate::interrupt::Session;
 use crate::method;
-use crate::outputs::{self, Kind, Wanted, Written};
+use crate::outputs::{self, Kind, Wanted, Written, title};
 use crate::saved;
 use crate::select::told;
 use crate::values::PlotKind;

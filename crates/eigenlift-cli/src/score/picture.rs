@@ -2,7 +2,7 @@
 
 use super::limits::Known;
 use crate::exit::Failure;
-use crate::fit::title;
+use crate::outputs::title;
 use crate::values::PlotKind;
 use eigenlift::methods::Novelty;
 use eigenlift_plot::{Figure, MonitorPicture, monitor, monitor_chart};

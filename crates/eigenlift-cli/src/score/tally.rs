@@ -1,7 +1,7 @@
 //! How many rows are novel, and which columns make them so.
 
 use crate::exit::Failure;
-use crate::fit::title;
+use crate::outputs::title;
 use crate::words::{Words, counted, short};
 use eigenlift::methods::{Contributions, Judgement, Statistic};
 use eigenlift_plot::Figure;
