@@ -3,8 +3,9 @@
 use crate::errors::{EigenliftError, to_python};
 use crate::rows::{Rows, json};
 use crate::work;
+use eigenlift::data::Labels;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, Labels, Mask, Scorer};
+use eigenlift::methods::kernel_choice::{ChooseKernelPca, Mask, Scorer};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 

@@ -3,9 +3,9 @@
 use crate::errors::to_python;
 use crate::rows::{Rows, json};
 use crate::work;
+use eigenlift::data::Labels;
 use eigenlift::error::{Error, Result};
-use eigenlift::methods::Labels;
-use eigenlift::methods::selection::{
+use eigenlift_select::{
     Count, Direction, Fold, Judge, Kind, Kinds, Measure, MutualInformation, Scorer, Search, Selection,
     SelectionMethod, SelectionProgress, Split, one_standard_error,
 };

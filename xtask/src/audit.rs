@@ -1,6 +1,6 @@
 //! `cargo xtask audit [NAME...]`: level and bias studies that take minutes, and the table of what they measured.
 //!
-//! A study is an example `crates/eigenlift/examples/audit_NAME.rs`. It prints a line `study | setting | statistic | target | measured |
+//! A study is an example `crates/*/examples/audit_NAME.rs`. It prints a line `study | setting | statistic | target | measured |
 //! standard error | verdict` for each figure (`eigenlift_testkit::study` writes them) and exits with 1 when a verdict fails. A step that is
 //! no such example goes into [`OTHERS`].
 
@@ -19,7 +19,7 @@ const INTRODUCTION: &str = "\
 # Audit: level and bias studies
 
 `cargo xtask audit` repeats these simulations in release mode and writes this page; `cargo xtask audit NAME` runs the named studies and
-replaces their sections alone. A study is the program `crates/eigenlift/examples/audit_NAME.rs`, with fixed seeds: the settings are in its source.
+replaces their sections alone. A study is the program `crates/*/examples/audit_NAME.rs`, with fixed seeds: the settings are in its source.
 \"Target\" is what must hold, \"standard error\" is that of the measured figure over the repetitions.
 ";
 const HEADER: &str = "\
@@ -94,8 +94,9 @@ fn known(root: &Path) -> Result<Vec<String>, String> {
 fn study(root: &Path, name: &str) -> Result<Outcome, String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let example = format!("{}{name}", steps::STUDY);
+    let package = steps::package_of(root, &example)?;
     let mut command = Command::new(program);
-    command.args(["run", "--quiet", "--release", "--package", "eigenlift", "--example", &example]);
+    command.args(["run", "--quiet", "--release", "--package", &package, "--example", &example]);
     figures(root, command, &example)
 }
 

@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Where the equations are.
 const THEORY: &str = "docs/theory";
+/// Crates whose comments name equations.
+const THEORISTS: [&str; 2] = ["crates/eigenlift/src/", "crates/eigenlift-select/src/"];
 /// The program that the README shows, and which is built and run.
 const SHOWN: &str = "crates/eigenlift/examples/quickstart.rs";
 
@@ -18,7 +20,7 @@ pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Violation>, S
     for path in files_below(root, THEORY, "md")? {
         defined.extend(definitions(&read(&path)?));
     }
-    let library = sources.iter().filter(|s| s.path.starts_with("crates/eigenlift/src/"));
+    let library = sources.iter().filter(|s| THEORISTS.iter().any(|folder| s.path.starts_with(folder)));
     let mut found: Vec<Violation> = library.flat_map(|source| unknown_labels(source, &defined)).collect();
     for path in files_below(root, ".", "md")? {
         let exists =

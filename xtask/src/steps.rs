@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask test`, quick ones first. The first that fails ends the run with its exit code.
 
 use crate::{browser, python};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -149,16 +150,24 @@ fn run_examples(root: &Path) -> u8 {
 
 /// Names of `crates/*/examples/NAME.rs`, sorted.
 pub(crate) fn examples(root: &Path) -> Result<Vec<String>, String> {
-    let mut names: Vec<String> = crate::source::files_below(root, "crates", "rs")?
-        .iter()
-        .filter_map(|path| {
-            let (_, inside) = path.strip_prefix("crates/")?.split_once('/')?;
-            let name = inside.strip_prefix("examples/")?.strip_suffix(".rs")?;
-            (!name.contains('/')).then(|| name.to_string())
-        })
-        .collect();
-    names.sort();
-    Ok(names)
+    Ok(packages_of_examples(root)?.into_keys().collect())
+}
+
+/// The package of an example.
+pub(crate) fn package_of(root: &Path, example: &str) -> Result<String, String> {
+    let package = packages_of_examples(root)?.remove(example);
+    package.ok_or_else(|| format!("there is no example {example} in crates/*/examples"))
+}
+
+/// The package of each example, by the example's name.
+fn packages_of_examples(root: &Path) -> Result<BTreeMap<String, String>, String> {
+    let paths = crate::source::files_below(root, "crates", "rs")?;
+    let example = |path: &String| {
+        let (package, inside) = path.strip_prefix("crates/")?.split_once('/')?;
+        let name = inside.strip_prefix("examples/")?.strip_suffix(".rs")?;
+        (!name.contains('/')).then(|| (name.to_string(), package.to_string()))
+    };
+    Ok(paths.iter().filter_map(example).collect())
 }
 
 /// A folder among the system's temporary ones, removed when it is dropped.

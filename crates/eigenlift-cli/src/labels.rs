@@ -4,7 +4,7 @@ use crate::args::LabelChoice;
 use crate::exit::Failure;
 use crate::plot::continuous;
 use crate::words::counted;
-use eigenlift::methods::Labels;
+use eigenlift::data::Labels;
 use eigenlift_io::Target;
 use std::collections::{BTreeMap, BTreeSet};
 

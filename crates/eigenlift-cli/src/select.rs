@@ -25,10 +25,10 @@ use crate::rows::too_large;
 use crate::values::PlotKind;
 use crate::words::{Words, counted, timed};
 use eigenlift::data::AnySamples;
+use eigenlift::data::Labels;
 use eigenlift::error::Error;
-use eigenlift::methods::Labels;
-use eigenlift::methods::selection::SelectionMethod;
 use eigenlift_io::{Target, is_sparse};
+use eigenlift_select::SelectionMethod;
 use found::Found;
 use resume::Kept;
 

@@ -114,7 +114,8 @@ pub enum Error {
 
 macro_rules! shorthand {
     ($($name:ident => $variant:ident),* $(,)?) => {$(
-        pub(crate) fn $name(found: impl Into<String>, required: impl Into<String>, action: impl Into<String>) -> Self {
+        /// An error that says what was found, what was required, and what to do next.
+        pub fn $name(found: impl Into<String>, required: impl Into<String>, action: impl Into<String>) -> Self {
             Self::$variant { found: found.into(), required: required.into(), action: action.into() }
         }
     )*};

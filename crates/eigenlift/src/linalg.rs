@@ -19,8 +19,10 @@ const PANEL_COLUMNS: usize = 4096;
 
 /// A factor of a product, as it is or transposed.
 #[derive(Clone, Copy)]
-pub(crate) enum Factor<'a, T> {
+pub enum Factor<'a, T> {
+    /// As it is.
     Plain(MatRef<'a, T>),
+    /// Transposed.
     Transposed(MatRef<'a, T>),
 }
 
@@ -36,8 +38,10 @@ impl<'a, T: Real> Factor<'a, T> {
 
 /// Whether a product replaces what stands in the output or is added to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Onto {
+pub enum Onto {
+    /// Replaces what stands there.
     Replace,
+    /// Adds to it.
     Add,
 }
 
@@ -60,7 +64,7 @@ fn borrow(m: MatRef<'_, f64>) -> faer::MatRef<'_, f64> {
 /// # Panics
 /// When the factors do not fit together or into `out`: a mistake in this crate.
 #[allow(unsafe_code)]
-pub(crate) fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Factor<'_, T>, b: Factor<'_, T>) {
+pub fn gemm<T: Real>(out: MatMut<'_, T>, onto: Onto, scale: f64, a: Factor<'_, T>, b: Factor<'_, T>) {
     let (n_rows, n_cols, row_stride, buffer) = out.into_parts();
     let (a, a_shape, a_strides) = a.layout();
     let (b, b_shape, b_strides) = b.layout();

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// What random numbers are for. Each purpose is a stream of its own, so adding draws to one moves no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Pairs of rows for medians.
     Pairs = 1,
     /// Pivots of randomly pivoted Cholesky.
@@ -68,39 +68,40 @@ pub(crate) enum Purpose {
 }
 
 /// A stream of random numbers, fixed by seed and purpose.
-pub(crate) struct Stream {
+pub struct Stream {
     generator: ChaCha8Rng,
     spare: Option<f64>,
 }
 
 impl Stream {
-    pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
+    /// The stream of a purpose.
+    pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(purpose as u64);
         Self { generator, spare: None }
     }
 
     /// Stream `number` of many for one purpose, apart from each other and from that of [`Stream::new`].
-    pub(crate) fn numbered(seed: u64, purpose: Purpose, number: u32) -> Self {
+    pub fn numbered(seed: u64, purpose: Purpose, number: u32) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(((u64::from(number) + 1) << 32) | purpose as u64);
         Self { generator, spare: None }
     }
 
     /// Uniform on [0, 1), 53 random bits.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Uniform on 0..bound.
     ///
     /// Numerics: the high half of a 128-bit product; the bias is below bound/2⁶⁴.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.generator.next_u64()) * bound as u128) >> 64) as usize
     }
 
     /// `count` different numbers of 0..n, or all of them, ascending. Each set of that size is as likely as any other (Floyd).
-    pub(crate) fn rows(&mut self, n: usize, count: usize) -> Vec<usize> {
+    pub fn rows(&mut self, n: usize, count: usize) -> Vec<usize> {
         if count >= n {
             return (0..n).collect();
         }
@@ -115,14 +116,14 @@ impl Stream {
     }
 
     /// Puts `items` into random order, each as likely as any other (Fisher and Yates).
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
     }
 
     /// Standard normal, by Box and Muller's transformation.
-    pub(crate) fn gaussian(&mut self) -> f64 {
+    pub fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }

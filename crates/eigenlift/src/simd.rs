@@ -2,7 +2,8 @@
 
 /// A loop over numbers that the compiler can vectorise. `run` and all it calls must be `#[inline(always)]`, so that it is
 /// compiled anew inside each of the functions below.
-pub(crate) trait Vectorised {
+pub trait Vectorised {
+    /// Runs the loop; FMA says whether a fused multiply-add is an instruction here.
     fn run<const FMA: bool>(self);
 }
 
@@ -21,7 +22,7 @@ fn with_avx2<V: Vectorised>(task: V) {
 /// Runs `task`. The choice depends on the processor alone, so results are the same from call to call.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-pub(crate) fn dispatch<V: Vectorised>(task: V) {
+pub fn dispatch<V: Vectorised>(task: V) {
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let avx512 = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512dq")
@@ -40,6 +41,6 @@ pub(crate) fn dispatch<V: Vectorised>(task: V) {
 
 /// Runs `task`.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn dispatch<V: Vectorised>(task: V) {
+pub fn dispatch<V: Vectorised>(task: V) {
     task.run::<{ cfg!(target_arch = "aarch64") }>();
 }

@@ -4,7 +4,7 @@ use super::{InputArgs, MachineArgs, SpeechArgs, examples};
 use crate::values::{self, FeatureChoice, PlotRequest};
 use clap::{Args, Subcommand, ValueEnum};
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::selection::SelectionMethod;
+use eigenlift_select::SelectionMethod;
 use std::path::{Path, PathBuf};
 
 /// How features are selected: filters, then searches.

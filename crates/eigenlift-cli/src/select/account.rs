@@ -5,7 +5,7 @@ use super::resume::Kept;
 use crate::input::DataAccount;
 use crate::labels;
 use crate::outputs::Written;
-use eigenlift::methods::selection::{FeatureScore, Step, Subset};
+use eigenlift_select::{FeatureScore, Step, Subset};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::input::list;
 use crate::report::{named_columns, quoted};
 use crate::values::FeatureChoice;
 use crate::words::{counted, short};
-use eigenlift::methods::selection::{Kind, Scorer, SelectionReport, Subset};
+use eigenlift_select::{Kind, Scorer, SelectionReport, Subset};
 
 /// What was found, and in which table.
 pub(super) struct Found<'a> {

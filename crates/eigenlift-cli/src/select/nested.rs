@@ -3,7 +3,7 @@
 use super::found::{Found, with_spread};
 use super::trail::measure_label;
 use crate::input::list;
-use eigenlift::methods::selection::Nested;
+use eigenlift_select::Nested;
 
 /// The score, and what was chosen how often.
 pub(super) fn told(nested: &Nested, found: &Found<'_>) -> String {

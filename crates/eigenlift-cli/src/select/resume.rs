@@ -4,7 +4,7 @@ use super::Table;
 use crate::exit::Failure;
 use crate::words::{Words, counted};
 use eigenlift::error::Error;
-use eigenlift::methods::selection::{Selection, SelectionProgress, SelectionReport};
+use eigenlift_select::{Selection, SelectionProgress, SelectionReport};
 use std::path::Path;
 
 /// How the library begins what it says of steps that it does not take up.

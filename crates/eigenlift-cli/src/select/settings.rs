@@ -7,9 +7,9 @@ use crate::input::Groups;
 use crate::labels;
 use crate::values::FeatureChoice;
 use eigenlift::engine::Cpu;
-use eigenlift::methods::selection::{Count, Kind, Kinds, Measure, Scorer, Selection, Split};
 use eigenlift::progress::Watch;
 use eigenlift_io::named_places;
+use eigenlift_select::{Count, Kind, Kinds, Measure, Scorer, Selection, Split};
 use std::sync::Arc;
 
 const FOLDS: usize = 5;

@@ -1,6 +1,6 @@
 //! The steps of a selection as tables and pictures show them.
 
-use eigenlift::methods::selection::{Measure, SelectionMethod, SelectionReport, Subset};
+use eigenlift_select::{Measure, SelectionMethod, SelectionReport, Subset};
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use crate::support::{Folder, list, table};
 use eigenlift::data::AnySamples;
+use eigenlift::data::Labels;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::Labels;
-use eigenlift::methods::selection::{Scorer, Selection, SelectionMethod};
+use eigenlift_select::{Scorer, Selection, SelectionMethod};
 use serde_json::Value;
 
 const FILTERS: [&str; 6] = ["mi", "mrmr", "jmi", "f", "chi2", "hsic"];
@@ -124,7 +124,7 @@ fn the_number_of_features_and_the_path_are_those_of_the_library() {
     let account = run.json();
     let expected = Selection::new(SelectionMethod::Floating)
         .scorer(Scorer::Lda)
-        .split(eigenlift::methods::selection::Split::Folds(4))
+        .split(eigenlift_select::Split::Folds(4))
         .nested(3)
         .seed(3)
         .select(&samples, &labels)

@@ -94,13 +94,21 @@ impl Kernel {
         Ok(kernel)
     }
 
+    /// The description with every parameter known: `median` and `1/d` are found from these rows.
+    ///
+    /// # Errors
+    /// When all rows are the same, so that there is no median distance; when a parameter is `auto`.
+    pub fn resolved(spec: &KernelSpec, points: AnyPoints<'_>, seed: u64) -> Result<KernelSpec> {
+        Self::resolve(spec, points.into(), seed)
+    }
+
     /// The description with every parameter known.
     pub(crate) fn resolve(spec: &KernelSpec, rows: PairRows<'_>, seed: u64) -> Result<KernelSpec> {
         spec.map_params(&mut |role, param| bandwidth::resolve(role, param, rows, seed))
     }
 
     /// k(x,y) and k(y,x) for a pair of rows where they differ, if a sample of pairs has one.
-    pub(crate) fn asymmetric_pair(&self, points: AnyPoints<'_>, seed: u64) -> Option<(f64, f64)> {
+    pub fn asymmetric_pair(&self, points: AnyPoints<'_>, seed: u64) -> Option<(f64, f64)> {
         bandwidth::asymmetric_pair(self, points, seed)
     }
 
@@ -123,7 +131,7 @@ impl Kernel {
     }
 
     /// Whether the formula needs entries that are not negative.
-    pub(crate) fn needs_nonnegative(&self) -> bool {
+    pub fn needs_nonnegative(&self) -> bool {
         self.spec.as_ref().is_some_and(KernelSpec::needs_nonnegative)
     }
 

@@ -6,15 +6,12 @@ mod approximate;
 mod automatic;
 mod certify;
 mod compare;
-mod distributions;
 mod dual;
 mod fitted;
-mod folds;
 pub mod kernel_choice;
 mod kernel_pca;
 pub mod kernel_study;
 pub mod kernelised;
-mod labels;
 pub mod manifold;
 mod mercer;
 mod names;
@@ -28,7 +25,6 @@ mod requests;
 mod sample_arrays;
 mod saved;
 mod schedule;
-pub mod selection;
 mod stream;
 
 pub use align::{AlignOptions, Alignment};
@@ -40,7 +36,6 @@ pub use kernelised::{
     FactorPlan, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca, KernelDiscriminant,
     KernelKMeans, Regularization, RegularizationCurve,
 };
-pub use labels::Labels;
 pub use manifold::{ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};
 pub use mercer::{MercerReport, Verdict, mercer_check};
 pub use novelty::{Baseline, Contributions, Judgement, LimitRule, Limits, Novelty, Reference, Statistic};

@@ -16,7 +16,8 @@ mod writer;
 
 pub(crate) use arrays::Number;
 pub use arrays::{Array, Numbers};
-pub(crate) use disk::{save, save_bytes};
+pub(crate) use disk::save;
+pub use disk::save_bytes;
 pub(crate) use reader::ModelReader;
 pub(crate) use writer::write;
 

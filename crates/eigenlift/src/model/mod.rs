@@ -7,8 +7,9 @@ mod plan;
 
 pub(crate) use barycentric::barycentric_weights;
 
+pub use file::save_bytes;
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
-pub(crate) use file::{ModelReader, Number, save, save_bytes, shown, write};
+pub(crate) use file::{ModelReader, Number, save, shown, write};
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub(crate) use plan::{MEMORY_IS_FREE, forget_machine, human_bytes, machine_lines};
 pub use plan::{Plan, Route, Solver};

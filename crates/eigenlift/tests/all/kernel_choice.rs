@@ -2,12 +2,13 @@
 // Why: measurements that take minutes tell how far they are.
 #![allow(clippy::print_stdout)]
 
+use eigenlift::data::Labels;
 use eigenlift::data::{self, AnySamples};
 use eigenlift::error::Error;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelPca;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Labels, Mask};
+use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Mask};
 use eigenlift::preimage::Preimage;
 use eigenlift::progress::{CancelToken, Watch};
 use eigenlift_testkit::denoising::{Denoising, denoising};

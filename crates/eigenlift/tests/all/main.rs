@@ -20,7 +20,5 @@ mod pca;
 mod pieces;
 mod preimage;
 mod robustness;
-mod selection;
-mod selection_information;
 mod short_circuits;
 mod tiles;

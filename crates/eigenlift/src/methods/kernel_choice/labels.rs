@@ -7,11 +7,11 @@ use super::report::Judged;
 use super::result::{GridPoint, KernelChoice};
 use super::split::Split;
 use super::words::measured;
+use crate::data::Labels;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::methods::Labels;
-use crate::methods::folds::mean_and_error;
 use crate::progress::Watch;
+use crate::stats::mean_and_error;
 use rayon::prelude::*;
 
 impl Labels {

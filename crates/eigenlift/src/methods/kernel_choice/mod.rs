@@ -13,7 +13,7 @@ mod result;
 mod split;
 mod words;
 
-pub use super::Labels;
+use crate::data::Labels;
 pub use labels::Scorer;
 pub use masks::Mask;
 pub use result::{GridPoint, KernelChoice};

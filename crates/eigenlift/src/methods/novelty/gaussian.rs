@@ -2,7 +2,7 @@
 
 use super::Novelty;
 use super::reference::mean_and_variance;
-use crate::methods::distributions::{chi_squared_tail, f_tail};
+use crate::stats::{chi_squared_tail, f_tail};
 
 /// Most reference samples that are tested, evenly spaced: what so many do not show changes no limit by much.
 const MOST_TESTED: usize = 1000;

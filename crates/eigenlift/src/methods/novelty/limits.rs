@@ -5,7 +5,7 @@ use super::joint::joint_quantiles;
 use super::reference::mean_and_variance;
 use super::{Novelty, Reference};
 use crate::error::{Error, Result};
-use crate::methods::distributions::{chi_squared_above, f_above};
+use crate::stats::{chi_squared_above, f_above};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

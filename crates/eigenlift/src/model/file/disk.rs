@@ -35,7 +35,7 @@ pub(crate) fn save(path: &Path, header: &Header, arrays: &[Array<'_>]) -> Result
 }
 
 /// Writes bytes, whole or not at all.
-pub(crate) fn save_bytes(path: &Path, doing: &'static str, bytes: &[u8]) -> Result<()> {
+pub fn save_bytes(path: &Path, doing: &'static str, bytes: &[u8]) -> Result<()> {
     whole(path, doing, |put| put(bytes))
 }
 

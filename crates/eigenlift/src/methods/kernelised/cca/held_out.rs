@@ -3,9 +3,9 @@
 use super::moments::FoldMoments;
 use super::solve::{Whitening, plain_correlations};
 use crate::error::Result;
-use crate::methods::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
+use crate::stats::mean_and_error;
 use rayon::prelude::*;
 
 /// Held-out correlations: `[fold][candidate][component]`. A component that the other folds do not have counts as 0.

@@ -2,8 +2,8 @@
 
 use super::KernelCca;
 use crate::data::AnySamples;
+use crate::data::folds::folds_of;
 use crate::matrix::Matrix;
-use crate::methods::folds::folds_of;
 use crate::methods::kernelised::regularization::{Regularization, SHARES};
 
 fn view(n: usize, width: usize, number: usize) -> AnySamples {

@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 use crate::features::FeatureRows;
 use crate::linalg::{Onto, combine};
 use crate::matrix::Matrix;
-use crate::methods::folds::mean_and_error;
 use crate::methods::kernelised::regularization::{RegularizationCurve, SHARES};
 use crate::progress::Watch;
+use crate::stats::mean_and_error;
 use rayon::prelude::*;
 
 /// Scores that are closer than this are equal.

@@ -1,7 +1,7 @@
 //! Classes and folds of rows.
 
+use crate::data::folds::stratified_folds;
 use crate::error::{Error, Result};
-use crate::methods::folds::stratified_folds;
 
 /// The class and the fold of each row.
 #[derive(Clone, Debug)]

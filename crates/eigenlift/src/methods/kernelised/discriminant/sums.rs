@@ -2,11 +2,11 @@
 
 use super::labels::Labels;
 use crate::data::AnyPoints;
+use crate::data::folds::gathered;
 use crate::error::Result;
 use crate::features::FeatureRows;
 use crate::linalg::{inner, scale_columns};
 use crate::matrix::Matrix;
-use crate::methods::folds::gathered;
 use crate::methods::kernelised::factor::Factor;
 use crate::methods::kernelised::spectrum::inverse_deviations;
 use crate::moments::Partial;
