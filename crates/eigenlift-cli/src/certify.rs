@@ -43,7 +43,7 @@ pub(crate) fn run_certify(args: &CertifyArgs, session: &Session) -> Result<(), F
     })?;
     let mut seconds = Seconds { read: input.seconds, fit, ..Seconds::default() };
     let mut files = OutputFiles::default();
-    save(&model, args.model.as_ref(), session, &mut seconds, &mut files)?;
+    save(&model, args.model.as_ref(), &mut seconds, &mut files)?;
     draw(&model, &args.plot, &args.input, &mut seconds, &mut files)?;
     let told = tell("certify", &input, &model, (seconds, files.written()), args.speech);
     files.end(told)
@@ -77,7 +77,7 @@ pub(crate) fn run_refine(args: &RefineArgs, session: &Session) -> Result<(), Fai
         words.say(format_args!("plan:\n{}", indented(&model.plan().to_string())));
     }
     let mut files = OutputFiles::default();
-    save(&model, args.model.as_ref(), session, &mut seconds, &mut files)?;
+    save(&model, args.model.as_ref(), &mut seconds, &mut files)?;
     draw(&model, &args.plot, &args.input, &mut seconds, &mut files)?;
     if let Some(out) = &args.out {
         seconds.write += files.put(out, "scores", || {
@@ -97,12 +97,11 @@ fn model_output(path: Option<&Path>) -> impl Iterator<Item = Wanted<'_>> {
 fn save(
     model: &FittedKernelPca,
     path: Option<&PathBuf>,
-    session: &Session,
     seconds: &mut Seconds,
     files: &mut OutputFiles,
 ) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
-    seconds.write += files.put(path, "model", || saved::save(model, path, session))?;
+    seconds.write += files.put(path, "model", || saved::save(model, path))?;
     Ok(())
 }
 

@@ -117,7 +117,7 @@ impl Demo<'_> {
             let scores = model.scores()?;
             let names = outputs::score_names("kpca", scores.n_cols());
             outputs::write_scores(&self.args.out.join("scores.csv"), &carried, names, &scores)?;
-            saved::save(&model, &self.args.out.join("model.safetensors"), self.session)
+            saved::save(&model, &self.args.out.join("model.safetensors"))
         });
         written?;
         self.seconds.write += took;

@@ -213,7 +213,7 @@ impl Job<'_> {
         let model = story.model;
         let mut files = OutputFiles::default();
         if let Some(path) = &self.asked.output.model {
-            seconds.write += files.put(path, "model", || saved::save(model.fitted(), path, self.session))?;
+            seconds.write += files.put(path, "model", || saved::save(model.fitted(), path))?;
         }
         if let Some(path) = self.asked.loadings {
             seconds.write += files.put(path, "loadings", || model.write_loadings(path))?;

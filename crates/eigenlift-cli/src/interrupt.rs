@@ -5,7 +5,6 @@ use crate::progress;
 use eigenlift::error::Error;
 use eigenlift::progress::{CancelToken, Watch};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -46,9 +45,6 @@ fn listen(stop: impl Fn(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
 
 /// How long watched work may take to notice that it should stop.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// The model file that is being written; the library keeps its temporary name to itself.
-static SAVING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// What is said when the command is stopped, where that is not that its work is unfinished.
 static LAST_WORDS: Mutex<Option<&str>> = Mutex::new(None);
@@ -105,40 +101,11 @@ impl Session {
     pub(crate) fn ends_with(&self, words: &'static str) {
         *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
     }
-
-    /// Runs work that writes the model file `path`.
-    pub(crate) fn saving<T>(
-        &self,
-        path: &Path,
-        work: impl FnOnce() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let place = |path| *SAVING.lock().unwrap_or_else(PoisonError::into_inner) = path;
-        place(Some(path.to_owned()));
-        let result = work();
-        place(None);
-        result
-    }
-}
-
-/// Removes what the library has written so far of a model, `.NAME.part…` beside it with our process number.
-fn remove_unfinished_model() {
-    // Whoever holds it for long is the one that must end.
-    let Ok(mut saving) = SAVING.try_lock() else { return };
-    let Some(path) = saving.take().map(|path| std::fs::canonicalize(&path).unwrap_or(path)) else { return };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mark = format!(".part{:x}-", std::process::id());
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') && name.contains(&mark) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// Removes outputs that are not complete.
 pub(crate) fn remove_half_files() {
     eigenlift_io::remove_unfinished();
-    remove_unfinished_model();
 }
 
 /// Ends at once without half files.

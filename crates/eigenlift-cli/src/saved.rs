@@ -1,13 +1,12 @@
 //! Model files.
 
 use crate::exit::Failure;
-use crate::interrupt::Session;
 use eigenlift::methods::{AnyModel, Fitted, FittedKernelPca};
 use std::path::Path;
 
 /// Saves a model; the file appears when it is complete.
-pub(crate) fn save(model: &dyn Fitted, path: &Path, session: &Session) -> Result<(), Failure> {
-    session.saving(path, || Ok(model.write(path)?))
+pub(crate) fn save(model: &dyn Fitted, path: &Path) -> Result<(), Failure> {
+    Ok(model.write(path)?)
 }
 
 /// Loads a model of any method.

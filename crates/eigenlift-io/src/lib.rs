@@ -49,7 +49,8 @@ mod writer;
 mod write;
 mod identity;
 
-pub use atomic::{AtomicFile, check_writable, remove_unfinished};
+pub use atomic::{AtomicFile, check_writable};
+pub use eigenlift_atomic::remove_unfinished;
 pub use error::{ErrorKind, Report, Result, TableError};
 pub use format::Format;
 pub use identity::same_file;

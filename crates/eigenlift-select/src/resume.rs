@@ -5,9 +5,10 @@ use super::recipe::Data;
 use super::report::Step;
 use super::search::Direction;
 use eigenlift::error::{Error, Result};
-use eigenlift::model::save_bytes;
+use eigenlift_atomic::{AtomicFile, refuse_special};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::io::Write;
 use std::path::Path;
 
 /// What a file of steps says it is.
@@ -50,9 +51,12 @@ impl SelectionProgress {
             let (what, version) = (WHAT.into(), env!("CARGO_PKG_VERSION").into());
             serde_json::to_vec(&OnFile { what, version, progress: self, sha256 })
         });
-        let bytes =
-            bytes.map_err(|error| Error::Io { path: path.to_owned(), doing, source: error.into() })?;
-        save_bytes(path, doing, &bytes)
+        let failed = |source| Error::Io { path: path.to_owned(), doing, source };
+        let bytes = bytes.map_err(|error| failed(error.into()))?;
+        refuse_special(path).map_err(failed)?;
+        let mut file = AtomicFile::create(path).map_err(failed)?;
+        file.write_all(&bytes).map_err(failed)?;
+        file.commit().map_err(failed)
     }
 
     /// Reads what [`SelectionProgress::save`] wrote; none where there is no such file.

@@ -17,7 +17,6 @@ mod writer;
 pub(crate) use arrays::Number;
 pub use arrays::{Array, Numbers};
 pub(crate) use disk::save;
-pub use disk::save_bytes;
 pub(crate) use reader::ModelReader;
 pub(crate) use writer::write;
 

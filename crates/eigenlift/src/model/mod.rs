@@ -7,7 +7,6 @@ mod plan;
 
 pub(crate) use barycentric::barycentric_weights;
 
-pub use file::save_bytes;
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
 pub(crate) use file::{ModelReader, Number, save, shown, write};
 pub use manifold::{ManifoldLift, NeighborWeights};
