@@ -5,7 +5,6 @@ use crate::args::{DoctorIsomapArgs, DoctorQuestion, MetricChoice, Precision};
 use crate::exit::Failure;
 use crate::input::{Carried, DataAccount, Input, samples_bytes};
 use crate::interrupt::Session;
-use crate::kernel;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
 use crate::plot;
 use crate::report::{self, Told};
@@ -42,10 +41,8 @@ struct DoctorAccount<'a> {
 
 /// Answers one question.
 pub(crate) fn run(question: &DoctorQuestion, session: &Session) -> Result<(), Failure> {
-    match question {
-        DoctorQuestion::Isomap(args) => isomap(args, session),
-        DoctorQuestion::Kernel(args) => kernel::check(args, "doctor kernel", session),
-    }
+    let DoctorQuestion::Isomap(args) = question;
+    isomap(args, session)
 }
 
 /// Reads the table, examines it, tells, writes and draws what was found.

@@ -15,7 +15,6 @@ use eigenlift::matrix::Matrix;
 
 pub(crate) use eigen::{Tables, block};
 pub(crate) use matrix::{Square, refuse_large, square};
-pub(crate) use verdict::check;
 
 /// Answers one question.
 pub(crate) fn run(question: &KernelQuestion, session: &Session) -> Result<(), Failure> {
@@ -25,7 +24,7 @@ pub(crate) fn run(question: &KernelQuestion, session: &Session) -> Result<(), Fa
         KernelQuestion::Distance(args) => matrix::run(args, Square::Distance, session),
         KernelQuestion::Angle(args) => matrix::run(args, Square::Angle, session),
         KernelQuestion::Eigen(args) => eigen::run(args, session),
-        KernelQuestion::Check(args) => verdict::check(args, "kernel check", session),
+        KernelQuestion::Check(args) => verdict::check(args, session),
         KernelQuestion::Dim(args) => verdict::dimension(args, session),
         KernelQuestion::Compare(args) => verdict::compare(args, session),
     }

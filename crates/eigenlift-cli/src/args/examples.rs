@@ -188,9 +188,10 @@ Examples:
   eigenlift plan lle digits.csv --target digit --variant ltsa --json";
 
 pub(super) const DOCTOR: &str = "\
+Whether a kernel is symmetric and positive semi-definite on data says 'eigenlift kernel check'.
+
 Examples:
-  eigenlift doctor isomap roll.csv --target t
-  eigenlift doctor kernel iris.csv --target species --kernel 'rbf(sigma=1)'";
+  eigenlift doctor isomap roll.csv --target t";
 
 pub(super) const DOCTOR_ISOMAP: &str = "\
 Tries numbers of neighbours: with too few the graph falls into pieces, with too many short circuits join what is far apart, and \
@@ -202,10 +203,6 @@ Examples:
   eigenlift doctor isomap roll.csv --target t --neighbors 20 --cut \\
       --edges suspects.csv --plot doctor.svg
   eigenlift doctor isomap roll.csv --target t --json";
-
-pub(super) const DOCTOR_KERNEL: &str = "\
-Examples:
-  eigenlift doctor kernel iris.csv --target species --kernel 'rbf(sigma=1)'";
 
 pub(super) const PLAN_PCA: &str = "\
 Examples:

@@ -3,7 +3,7 @@
 use super::kernelised::{KccaArgs, KdaArgs, KkmeansArgs};
 use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
 use super::{
-    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, KernelArgs,
+    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs,
     PlanArgs, PlanPcaArgs, PlanWhitenArgs, examples,
 };
 use clap::Subcommand;
@@ -97,7 +97,4 @@ pub(crate) enum DoctorQuestion {
     /// How many neighbours, and which edges of their graph look like short circuits
     #[command(after_help = examples::DOCTOR_ISOMAP)]
     Isomap(DoctorIsomapArgs),
-    /// Is a kernel symmetric and positive semi-definite on this data, as 'kernel check' says
-    #[command(after_help = examples::DOCTOR_KERNEL)]
-    Kernel(KernelArgs),
 }

@@ -15,8 +15,8 @@ use serde_json::json;
 /// Up to this many samples the rank on the data itself is computed.
 const RANK_SAMPLES: usize = 1000;
 
-/// The Mercer check, under the name of the command that asks for it.
-pub(crate) fn check(args: &KernelArgs, command: &str, session: &Session) -> Result<(), Failure> {
+/// The Mercer check.
+pub(super) fn check(args: &KernelArgs, session: &Session) -> Result<(), Failure> {
     let (input, x) = prepare(args, false, session)?;
     let (samples, engine) = (AnySamples::from(x), Cpu::new(args.machine.threads.into())?);
     let report = session.watched(args.speech.quiet, |watch| {
@@ -24,7 +24,7 @@ pub(crate) fn check(args: &KernelArgs, command: &str, session: &Session) -> Resu
     })?;
     if args.speech.json {
         return outputs::print_json(&json!({
-            "command": command,
+            "command": "kernel check",
             "version": env!("CARGO_PKG_VERSION"),
             "data": input.account,
             "kernel": args.kernel.to_string(),
