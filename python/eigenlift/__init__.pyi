@@ -335,7 +335,6 @@ class Isomap(_Manifold):
     component_sizes_: list[int]
     bridges_: NDArray[np.void]
     cut_: NDArray[np.void]
-    recall_: float | None
     residual_variance_: float | None
     residual_variance_error_: float | None
     negative_share_: float | None

@@ -116,7 +116,7 @@ def isomap_doctor(
         Whether to tell what changes without the edges that look like short circuits.
     metric : {"euclidean", "manhattan", "cosine", "correlation", "precomputed"}, default="euclidean"
         Between rows.
-    search : {"auto", "brute", "tree", "approximate"}, default="auto"
+    search : {"auto", "brute", "tree"}, default="auto"
         How neighbours are found.
     random_state : int, default=0
         Of what is sampled.
@@ -144,7 +144,7 @@ def isomap_doctor(
     parameters.integer(asked, "n_components", 1)
     parameters.integer(asked, "n_neighbors", 1, none=True)
     parameters.boolean(asked, "cut")
-    parameters.choice(asked, "search", {"auto", "brute", "tree", "approximate"})
+    parameters.choice(asked, "search", {"auto", "brute", "tree"})
     parameters.integer(asked, "random_state", 0)
     given = "distances" if metric == "precomputed" else "rows"
     if given == "rows" and known_metric(metric) is None:

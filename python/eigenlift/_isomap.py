@@ -58,8 +58,8 @@ class Isomap(IsomapFit):
         other rows placed by it, or an error.
     cut : "suspects", list of pairs of rows or None, default=None
         Edges to take out of the graph first: those that look like short circuits, or these, by their ends from 0.
-    search : {"auto", "brute", "tree", "approximate"}, default="auto"
-        How neighbours are found. "approximate" has a measured recall.
+    search : {"auto", "brute", "tree"}, default="auto"
+        How neighbors are found, exactly in any case.
     random_state : int, RandomState instance or None, default=None
         Of landmarks and start vectors. None stands for a fixed seed.
     memory : int, str or None, default=None
@@ -94,8 +94,6 @@ class Isomap(IsomapFit):
         Share of negative eigenvalues in the sum of all magnitudes: 0 when points of some space have these distances.
     trustworthiness_, continuity_ : float or None
         Whether neighbours of coordinates are neighbours of rows, and the other way round; None where distances are not known.
-    recall_ : float or None
-        Share of true neighbours that an approximate search has found.
     n_iter_ : int
         Iterations that the solver took.
     plan_ : Plan
@@ -261,7 +259,6 @@ class Isomap(IsomapFit):
         self.component_sizes_ = graph.get("component_sizes", [])
         self.bridges_ = edges(graph.get("bridges", []))
         self.cut_ = edges(graph.get("cut", []))
-        self.recall_ = graph.get("recall")
         self.residual_variance_ = (facts.get("paths") or {}).get("residual_variance")
         self.residual_variance_error_ = (facts.get("paths") or {}).get("standard_error")
         self.negative_share_ = (facts.get("negative") or {}).get("share")

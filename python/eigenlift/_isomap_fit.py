@@ -63,7 +63,7 @@ class IsomapFit(Manifold):
         if self.landmarks != "exact":
             parameters.integer(self, "landmarks", 1, none=True)
         parameters.choice(self, "disconnected", _WORDS)
-        parameters.choice(self, "search", {"auto", "brute", "tree", "approximate"})
+        parameters.choice(self, "search", {"auto", "brute", "tree"})
         parameters.memory(self)
 
     def _settings(self, given, n_samples):

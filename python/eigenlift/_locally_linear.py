@@ -49,7 +49,7 @@ class LocallyLinearEmbedding(Manifold):
         Threads; None for the environment's OMP_NUM_THREADS or all processors. Results do not depend on it.
     metric : {"euclidean", "manhattan", "cosine", "correlation"}, default="euclidean"
         By which neighbours are near.
-    search : {"auto", "brute", "tree", "approximate"}, default="auto"
+    search : {"auto", "brute", "tree"}, default="auto"
         How neighbours are found.
     memory : int, str or None, default=None
         Bytes that a fit may use beside the rows, such as "2GiB"; None for most of what is free.
@@ -140,7 +140,7 @@ class LocallyLinearEmbedding(Manifold):
         parameters.real(self, "modified_tol", 0)
         parameters.choice(self, "neighbors_algorithm", {"auto", "brute", "kd_tree", "ball_tree"})
         parameters.choice(self, "metric", {"euclidean", "manhattan", "cosine", "correlation"})
-        parameters.choice(self, "search", {"auto", "brute", "tree", "approximate"})
+        parameters.choice(self, "search", {"auto", "brute", "tree"})
         parameters.memory(self)
 
     def _check_shape(self, X):

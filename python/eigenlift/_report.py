@@ -376,7 +376,6 @@ _FOUND = {
     "negative_share_": "share of negative eigenvalues",
     "trustworthiness_": "trustworthiness",
     "continuity_": "continuity",
-    "recall_": "neighbours that were found",
     "reconstruction_error_": "reconstruction error",
     "kernel_": "kernel",
     "kernels_": "kernels",

@@ -62,7 +62,7 @@ class ManifoldCommon(TypedDict):
     metric: str  # euclidean, manhattan, cosine, correlation
     n_neighbors: int | None
     radius: float | None
-    search: str  # auto, brute, tree, approximate
+    search: str  # auto, brute, tree
     tolerance: float
     seed: int
     memory: int | None

@@ -55,7 +55,7 @@ class SpectralEmbedding(Manifold):
         Neighbours within this distance, in place of `n_neighbors`.
     heat : float or None, default=None
         Neighbours at distance d are alike by exp(-heat·d²), in place of 1.
-    search : {"auto", "brute", "tree", "approximate"}, default="auto"
+    search : {"auto", "brute", "tree"}, default="auto"
         How neighbours are found.
     memory : int, str or None, default=None
         Bytes that a fit may use beside the rows, such as "2GiB"; None for most of what is free.
@@ -144,7 +144,7 @@ class SpectralEmbedding(Manifold):
         parameters.real(self, "radius", 0, none=True, open_low=True)
         parameters.real(self, "heat", 0, none=True, open_low=True)
         parameters.choice(self, "metric", {"euclidean", "manhattan", "cosine", "correlation", "precomputed"})
-        parameters.choice(self, "search", {"auto", "brute", "tree", "approximate"})
+        parameters.choice(self, "search", {"auto", "brute", "tree"})
         parameters.memory(self)
 
     def _kernel(self, n_features):

@@ -37,9 +37,8 @@ impl Common {
             "auto" => Ok(Search::Auto),
             "brute" => Ok(Search::Brute),
             "tree" => Ok(Search::Tree),
-            "approximate" => Ok(Search::Approximate),
             other => Err(EigenliftError::new_err(format!(
-                "a search called \"{other}\"; known are auto, brute, tree and approximate. Choose one of them"
+                "a search called \"{other}\"; known are auto, brute and tree. Choose one of them"
             ))),
         }
     }

@@ -67,7 +67,7 @@ fn distance(x: &Matrix<f64>, a: usize, b: usize) -> f64 {
 fn truth(sheet: &Sheet, k: usize) -> Result<BTreeSet<(usize, usize)>> {
     let samples: eigenlift::data::AnySamples = sheet.space.clone().into();
     let space = Space::Rows { samples: samples.clone(), metric: Metric::Euclidean };
-    let search = NeighborSearch { reach: Reach::Nearest(k), how: Search::Brute, seed: 0 };
+    let search = NeighborSearch { reach: Reach::Nearest(k), how: Search::Brute };
     let graph = Graph::from_neighbors(&search.among(&space, samples.points(), &Watch::default())?.neighbors);
     let edges = graph.edges().map(|edge| (edge.from, edge.to));
     Ok(edges.filter(|(a, b)| distance(&sheet.flat, *a, *b) > FAR * distance(&sheet.space, *a, *b)).collect())

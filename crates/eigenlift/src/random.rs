@@ -41,10 +41,6 @@ pub enum Purpose {
     Halves = 80,
     /// Entries that are hidden and predicted.
     Masks = 90,
-    /// Rows on which the recall of an approximate search is measured.
-    Recall = 60,
-    /// Planes that split rows for a start of an approximate search.
-    Forest = 61,
     /// Vertices from which paths are counted for the flow over edges.
     FlowSources = 62,
     /// Reference samples that a model keeps.

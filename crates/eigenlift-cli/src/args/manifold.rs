@@ -36,16 +36,16 @@ pub(crate) struct NeighborhoodArgs {
     /// Join rows that are no farther apart than this, instead of a number of neighbours
     #[arg(long, value_name = "R", value_parser = values::positive, allow_negative_numbers = true)]
     pub(crate) radius: Option<f64>,
-    /// How neighbours are found: all distances (brute) and trees are exact; the recall of an approximate search is measured
+    /// How neighbors are found, exactly in any case: by all distances (brute) or by a tree
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(crate) search: SearchChoice,
 }
 
 impl NeighborhoodArgs {
     /// The search that these words stand for.
-    pub(crate) fn search(&self, seed: u64) -> NeighborSearch {
+    pub(crate) fn search(&self) -> NeighborSearch {
         let reach = self.radius.map_or(Reach::Nearest(self.neighbors), Reach::Within);
-        NeighborSearch { reach, how: self.search.into(), seed }
+        NeighborSearch { reach, how: self.search.into() }
     }
 }
 
@@ -54,7 +54,6 @@ pub(crate) enum SearchChoice {
     Auto,
     Brute,
     Tree,
-    Approximate,
 }
 
 impl From<SearchChoice> for Search {
@@ -63,7 +62,6 @@ impl From<SearchChoice> for Search {
             SearchChoice::Auto => Self::Auto,
             SearchChoice::Brute => Self::Brute,
             SearchChoice::Tree => Self::Tree,
-            SearchChoice::Approximate => Self::Approximate,
         }
     }
 }
@@ -163,7 +161,7 @@ pub(crate) struct LleArgs {
     /// Describe each row by so many nearest neighbours
     #[arg(long, value_name = "N", default_value = "10", value_parser = values::at_least_one, help_heading = "Neighbours")]
     pub(crate) neighbors: usize,
-    /// How neighbours are found: all distances (brute) and trees are exact; the recall of an approximate search is measured
+    /// How neighbors are found, exactly in any case: by all distances (brute) or by a tree
     #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "Neighbours")]
     pub(crate) search: SearchChoice,
     /// Distance by which neighbours are chosen

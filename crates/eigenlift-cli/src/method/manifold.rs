@@ -71,7 +71,7 @@ macro_rules! with_common {
 /// Sets which rows count as neighbours.
 macro_rules! with_neighbors {
     ($settings:expr, $search:expr, $metric:expr) => {{
-        let NeighborSearch { reach, how, .. } = $search;
+        let NeighborSearch { reach, how } = $search;
         let settings = $settings.search(how);
         let settings = match reach {
             eigenlift::graph::Reach::Nearest(k) => settings.neighbors(k),
@@ -108,15 +108,14 @@ impl ManifoldSettings<'_> {
 
     /// How neighbours are found and by which distance, for methods that have them.
     fn neighborhood(&self) -> Option<(NeighborSearch, MetricChoice)> {
-        let seed = self.common().machine.seed;
         match self {
-            Self::Isomap(args) => Some((args.neighborhood.search(seed), args.metric)),
+            Self::Isomap(args) => Some((args.neighborhood.search(), args.metric)),
             Self::Laplacian(LaplacianArgs { kernel: None, neighborhood, metric, .. }) => {
-                Some((neighborhood.search(seed), *metric))
+                Some((neighborhood.search(), *metric))
             }
             Self::Lle(args) => {
                 let reach = eigenlift::graph::Reach::Nearest(args.neighbors);
-                let search = NeighborSearch { reach, how: args.search.into(), seed };
+                let search = NeighborSearch { reach, how: args.search.into() };
                 Some((search, MetricChoice::Of(args.metric)))
             }
             Self::Laplacian(_) | Self::Mds(_) | Self::Diffusion(_) => None,
@@ -158,7 +157,7 @@ impl ManifoldSettings<'_> {
         if let Some(count) = args.landmarks {
             settings = settings.landmarks(count);
         }
-        let mut search = args.neighborhood.search(args.common.machine.seed);
+        let mut search = args.neighborhood.search();
         if let (Some(_), eigenlift::graph::Reach::Nearest(k)) = (&args.graph, &mut search.reach) {
             // New rows alone are placed by neighbours, and there are no more of these than rows.
             *k = (*k).min(data.rows.saturating_sub(1)).max(1);
@@ -187,7 +186,7 @@ impl ManifoldSettings<'_> {
             (_, Some(gamma)) => settings.affinity(Affinity::Heat { gamma }),
             _ => settings,
         };
-        let search = args.neighborhood.search(args.common.machine.seed);
+        let search = args.neighborhood.search();
         with_neighbors!(settings, search, args.metric)
     }
 

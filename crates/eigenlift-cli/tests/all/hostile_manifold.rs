@@ -83,13 +83,8 @@ fn wrong_command_lines() {
                 "[possible values: euclidean, manhattan, cosine, correlation, precomputed]",
             ),
             ("fit lle roll.csv --metric precomputed", 2, "invalid value 'precomputed'"),
-            ("fit isomap roll.csv --search fast", 2, "[possible values: auto, brute, tree, approximate]"),
+            ("fit isomap roll.csv --search fast", 2, "[possible values: auto, brute, tree]"),
             ("fit isomap roll.csv --search tree --metric cosine", 2, "trees know euclidean and manhattan"),
-            (
-                "fit isomap roll.csv --search approximate --radius 4",
-                2,
-                "an approximate search within a radius",
-            ),
             (
                 "fit isomap roll.csv --disconnected maybe",
                 2,

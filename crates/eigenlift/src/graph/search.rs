@@ -7,14 +7,12 @@ mod rows;
 mod sieve;
 mod strip;
 mod tree;
-mod descent;
-mod forest;
 #[cfg(test)]
 mod tests;
 
 use super::neighbors::{Neighbors, Reach};
 use super::{Metric, Space};
-use crate::data::{AnyPoints, AnySamples, Points};
+use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::progress::Watch;
 use rows::{Job, check_finite};
@@ -24,24 +22,23 @@ use serde::{Deserialize, Serialize};
 const TREE_COLUMNS: usize = 8;
 /// Samples, and rows looked up, from which `Auto` takes a tree.
 const TREE_ROWS: usize = 500;
-/// Columns of sparse rows up to which they are copied into dense ones for trees and neighbours of neighbours.
+/// Columns of sparse rows up to which they are copied into dense ones for trees.
 const DENSE_COLUMNS: usize = 4096;
-/// Below this many samples an approximate search is exact.
-const APPROXIMATE_ROWS: usize = 2000;
 
-/// How neighbours are found.
+/// How neighbors are found; every way is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Search {
     /// By a tree in few dimensions, otherwise by all distances.
+    ///
+    /// Model files of versions that had an approximate search name it; new rows of such models were searched like this.
     #[default]
+    #[serde(alias = "approximate")]
     Auto,
-    /// All distances, exact.
+    /// All distances.
     Brute,
-    /// A tree, exact.
+    /// A tree.
     Tree,
-    /// Neighbours of neighbours; the recall is measured.
-    Approximate,
 }
 
 /// Settings of a search.
@@ -51,8 +48,6 @@ pub struct NeighborSearch {
     pub reach: Reach,
     /// How they are found.
     pub how: Search,
-    /// Seed of what is drawn.
-    pub seed: u64,
 }
 
 /// Neighbours and how they were found.
@@ -62,15 +57,11 @@ pub struct FoundNeighbors {
     pub neighbors: Neighbors,
     /// What `Auto` became.
     pub how: Search,
-    /// Share of true neighbours found, measured on sampled rows, when the search was approximate.
-    pub recall: Option<f64>,
 }
 
 impl NeighborSearch {
     /// Neighbours of every sample among the other samples. `x` are the samples, or for [`Space::Distances`] the n × n
     /// matrix, whose diagonal counts for nothing.
-    ///
-    /// An approximate search of fewer than 2000 samples, or of sparse rows of more than 4096 columns, is exact.
     ///
     /// # Errors
     /// For more neighbours than there are other samples, for a search that does not fit the metric or the reach, for
@@ -108,7 +99,7 @@ impl NeighborSearch {
                     watch,
                 };
                 let lists = job.in_blocks(direct::ROWS, |range| direct::given(&job, range))?.concat();
-                return Ok(found(&lists, Search::Brute, None));
+                return Ok(found(&lists, Search::Brute));
             }
         };
         let job = Job {
@@ -119,17 +110,12 @@ impl NeighborSearch {
             reach: self.reach,
             watch,
         };
-        match self.resolve(&job) {
-            Search::Approximate if n < APPROXIMATE_ROWS || is_wide(samples.points()) => {
-                Ok(found(&exact(&job, Search::Brute)?, Search::Brute, Some(1.0)))
-            }
-            Search::Approximate => self.approximate(&job, samples),
-            how => Ok(found(&exact(&job, how)?, how, None)),
-        }
+        let how = self.resolve(&job);
+        Ok(found(&exact(&job, how)?, how))
     }
 
     /// Neighbours of new rows among the samples; all samples when there are fewer than asked for. For [`Space::Distances`] a
-    /// row holds its distances to the samples. Always exact, also when an approximate search is set.
+    /// row holds its distances to the samples.
     ///
     /// # Errors
     /// As [`NeighborSearch::among`], and for rows of another width than the samples'.
@@ -183,20 +169,13 @@ impl NeighborSearch {
         let refuse = |found: &str, required: &str| {
             Err(Error::setting(found, required, "Leave the search to \"auto\", or ask for \"brute\""))
         };
-        match (self.how, self.reach) {
-            (Search::Tree, _) if !by_distance => refuse(
+        match self.how {
+            Search::Tree if !by_distance => refuse(
                 "a tree for cosine, correlation or given distances",
                 "trees know euclidean and manhattan distances",
             ),
-            (Search::Tree, _) if is_wide(x) => {
+            Search::Tree if is_wide(x) => {
                 refuse("a tree for wide sparse rows", &format!("trees take up to {DENSE_COLUMNS} columns"))
-            }
-            (Search::Approximate, Reach::Within(_)) => refuse(
-                "an approximate search within a radius",
-                "neighbours of neighbours are found for a number of neighbours only",
-            ),
-            (Search::Approximate, _) if !matches!(space, Space::Rows { .. }) => {
-                refuse("an approximate search of given distances", "all distances are there already")
             }
             _ => match space {
                 Space::Rows { .. } => x.check(),
@@ -213,22 +192,15 @@ impl NeighborSearch {
             && job.samples.n_cols() <= TREE_COLUMNS
             && job.samples.n_rows().min(job.rows.n_rows()) >= TREE_ROWS;
         match self.how {
-            Search::Approximate if job.themselves.is_some() => Search::Approximate,
-            Search::Auto | Search::Approximate if fits => Search::Tree,
-            Search::Auto | Search::Approximate => Search::Brute,
+            Search::Auto if fits => Search::Tree,
+            Search::Auto => Search::Brute,
             how => how,
         }
     }
-
-    fn approximate(&self, job: &Job<'_>, samples: &AnySamples) -> Result<FoundNeighbors> {
-        let lists = descent::search(job, self.seed)?;
-        let recall = descent::recall(job, samples, &lists, self.seed)?;
-        Ok(found(&lists, Search::Approximate, Some(recall)))
-    }
 }
 
-fn found(lists: &[Vec<best::Found>], how: Search, recall: Option<f64>) -> FoundNeighbors {
-    FoundNeighbors { neighbors: Neighbors::from_lists(lists), how, recall }
+fn found(lists: &[Vec<best::Found>], how: Search) -> FoundNeighbors {
+    FoundNeighbors { neighbors: Neighbors::from_lists(lists), how }
 }
 
 fn exact(job: &Job<'_>, how: Search) -> Result<Vec<Vec<best::Found>>> {

@@ -25,7 +25,7 @@ impl<'a> Anchors<'a> {
 
     /// The samples nearest in scores.
     pub(crate) fn near(&self, scores: &Matrix<f64>, watch: &Watch) -> Result<Neighbors> {
-        let search = NeighborSearch { reach: Reach::Nearest(self.neighbors), how: Search::Auto, seed: 0 };
+        let search = NeighborSearch { reach: Reach::Nearest(self.neighbors), how: Search::Auto };
         search.of_new(&self.space, scores.into(), watch)
     }
 

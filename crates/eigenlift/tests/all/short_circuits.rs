@@ -70,7 +70,7 @@ impl Sheet {
     fn graph(&self, k: usize) -> Graph {
         let samples: AnySamples = Samples::from(self.space.clone()).into();
         let space = Space::Rows { samples: samples.clone(), metric: Metric::Euclidean };
-        let search = NeighborSearch { reach: Reach::Nearest(k), how: Search::Brute, seed: 1 };
+        let search = NeighborSearch { reach: Reach::Nearest(k), how: Search::Brute };
         Graph::from_neighbors(&search.among(&space, samples.points(), &Watch::default()).unwrap().neighbors)
     }
 

@@ -104,16 +104,10 @@ fn graph(model: &FittedManifold, facts: &GraphFacts) -> String {
     if !facts.cut.is_empty() {
         line += &format!("; {} taken out: {}", counted(facts.cut.len(), "edge"), named(&facts.cut));
     }
-    match (facts.search, facts.recall) {
-        (Some(Search::Approximate), Some(recall)) => {
-            line += &format!(
-                "; neighbours by an approximate search, which found {:.2} % of them (measured on sampled rows)",
-                100.0 * recall
-            );
-        }
-        (Some(Search::Tree), _) => line += "; neighbours by a tree, exact",
-        (Some(_), _) => line += "; neighbours by all distances, exact",
-        (None, _) => {}
+    match facts.search {
+        Some(Search::Tree) => line += "; neighbours by a tree, exact",
+        Some(Search::Brute) => line += "; neighbours by all distances, exact",
+        Some(Search::Auto) | None => {}
     }
     line
 }

@@ -217,17 +217,3 @@ fn extremes(points: AnyPoints<'_>, measure: impl Fn(&mut [f64]) -> f64 + Sync) -
         })
         .reduce(|| (f64::INFINITY, 0.0), |a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
-
-/// All rows x̂.
-pub(super) fn placed(points: AnyPoints<'_>, frame: &Frame) -> Matrix<f32> {
-    let d = points.n_cols();
-    let mut out = Matrix::zeros(points.n_rows(), frame.width(d));
-    out.view_mut().row_chunks(PIECE).into_par_iter().enumerate().for_each(|(piece, mut into)| {
-        let mut row = vec![0.0; d];
-        for i in 0..into.n_rows() {
-            points.copy_row(piece * PIECE + i, &mut row);
-            frame.place(&mut row, into.row_mut(i));
-        }
-    });
-    out
-}

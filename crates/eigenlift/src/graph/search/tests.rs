@@ -72,10 +72,9 @@ fn agree(samples: &AnySamples, new: AnyPoints<'_>, metric: Metric, reaches: &[Re
             if how == Search::Tree && matches!(metric, Metric::Cosine | Metric::Correlation) {
                 continue;
             }
-            let search = NeighborSearch { reach: *reach, how, seed: 0 };
+            let search = NeighborSearch { reach: *reach, how };
             let found = search.among(&space, samples.points(), &watch).unwrap();
             assert!(found.neighbors == expected.cut(*reach), "{metric} {reach:?} {how:?}");
-            assert_eq!(found.recall, None);
             let found = search.of_new(&space, new, &watch).unwrap();
             assert!(found == expected_new.cut(*reach), "new {metric} {reach:?} {how:?}");
         }
@@ -167,7 +166,7 @@ fn given_distances_are_searched_without_their_diagonal() {
         );
     let space = Space::Distances { n_samples: 50 };
     for reach in [Reach::Nearest(4), Reach::Within(1.0)] {
-        let search = NeighborSearch { reach, how: Search::Auto, seed: 0 };
+        let search = NeighborSearch { reach, how: Search::Auto };
         let found = search.among(&space, (&distances).into(), &Watch::default()).unwrap();
         assert_eq!(found.neighbors, slow((&x).into(), Metric::Euclidean, (&x).into(), true, reach));
         let first = distances.view().rows(0..3).to_matrix();
@@ -183,7 +182,7 @@ fn what_cannot_be_searched_is_refused() {
     let x = gaussian(20, 3, 6);
     let samples: AnySamples = x.clone().into();
     let rows = |metric| Space::Rows { samples: samples.clone(), metric };
-    let search = |reach, how| NeighborSearch { reach, how, seed: 0 };
+    let search = |reach, how| NeighborSearch { reach, how };
     let among = |search: NeighborSearch, space: &Space, x: &Matrix<f64>| {
         search.among(space, x.into(), &watch).unwrap_err().to_string()
     };
@@ -192,8 +191,6 @@ fn what_cannot_be_searched_is_refused() {
     assert!(text.contains("20 neighbours of 20 rows") && text.contains("at most 19"), "{text}");
     assert!(among(nearest, &Space::Lists { n_samples: 3 }, &x).contains("given as lists"));
     assert!(among(search(Reach::Nearest(3), Search::Tree), &rows(Metric::Cosine), &x).contains("trees know"));
-    let radius = search(Reach::Within(1.0), Search::Approximate);
-    assert!(among(radius, &rows(Metric::Euclidean), &x).contains("within a radius"));
     assert!(among(nearest, &rows(Metric::Euclidean), &gaussian(20, 2, 1)).contains("rows of 2 columns"));
     assert!(among(nearest, &rows(Metric::Euclidean), &gaussian(19, 3, 1)).contains("19 rows"));
     let mut bad = x.clone();
@@ -219,16 +216,14 @@ fn what_cannot_be_searched_is_refused() {
 fn one_sample_and_fewer_than_asked_for() {
     let one: AnySamples = Matrix::from_fn(1, 2, |_, j| j as f64).into();
     let space = Space::Rows { samples: one.clone(), metric: Metric::Euclidean };
-    for how in [Search::Auto, Search::Brute, Search::Tree, Search::Approximate] {
-        let search = NeighborSearch { reach: Reach::Nearest(5), how, seed: 0 };
+    for how in [Search::Auto, Search::Brute, Search::Tree] {
+        let search = NeighborSearch { reach: Reach::Nearest(5), how };
         let found = search.of_new(&space, (&Matrix::<f64>::zeros(30, 2)).into(), &Watch::default()).unwrap();
         assert_eq!(found.row(29), ([0].as_slice(), [1.0].as_slice()));
         assert!(search.among(&space, one.points(), &Watch::default()).is_err());
-        if how != Search::Approximate {
-            let search = NeighborSearch { reach: Reach::Within(1.0), how, seed: 0 };
-            let found = search.among(&space, one.points(), &Watch::default()).unwrap();
-            assert_eq!((found.neighbors.n_rows(), found.neighbors.n_links()), (1, 0));
-        }
+        let search = NeighborSearch { reach: Reach::Within(1.0), how };
+        let found = search.among(&space, one.points(), &Watch::default()).unwrap();
+        assert_eq!((found.neighbors.n_rows(), found.neighbors.n_links()), (1, 0));
     }
 }
 
@@ -240,9 +235,9 @@ fn mixture(n: usize, d: usize) -> Matrix<f64> {
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
     let samples: AnySamples = mixture(2500, 6).into();
-    for how in [Search::Brute, Search::Tree, Search::Approximate] {
+    for how in [Search::Brute, Search::Tree] {
         let space = Space::Rows { samples: samples.clone(), metric: Metric::Euclidean };
-        let search = NeighborSearch { reach: Reach::Nearest(8), how, seed: 3 };
+        let search = NeighborSearch { reach: Reach::Nearest(8), how };
         let [one, two] = [1, 2].map(|threads| {
             let mut found = None;
             let engine = Cpu::new(threads).unwrap();
@@ -251,43 +246,15 @@ fn the_same_bits_for_any_number_of_threads() {
             });
             found.unwrap()
         });
-        assert!(one.neighbors == two.neighbors && one.recall == two.recall, "{how:?}");
+        assert!(one.neighbors == two.neighbors, "{how:?}");
     }
 }
 
 #[test]
-fn approximate_neighbors_are_mostly_true_and_the_recall_says_how_many() {
-    let samples: AnySamples = mixture(5000, 16).into();
-    for metric in METRICS {
-        let space = Space::Rows { samples: samples.clone(), metric };
-        let search = |how| NeighborSearch { reach: Reach::Nearest(10), how, seed: 5 };
-        let look = |how| search(how).among(&space, samples.points(), &Watch::default()).unwrap();
-        let (found, truth) = (look(Search::Approximate), look(Search::Brute));
-        let shares: Vec<f64> = (0..5000)
-            .map(|i| {
-                let last = truth.neighbors.row(i).1[9];
-                found.neighbors.row(i).1.iter().filter(|d| **d <= last).count() as f64 / 10.0
-            })
-            .collect();
-        let full = shares.iter().sum::<f64>() / 5000.0;
-        let variance = shares.iter().map(|share| (share - full).powi(2)).sum::<f64>() / 5000.0;
-        let recall = found.recall.unwrap();
-        assert!(full >= 0.95, "{metric}: {full}");
-        // 1000 rows of 5000: five standard errors.
-        assert!(
-            (recall - full).abs() <= 5.0 * (variance / 1000.0).sqrt() + 1e-12,
-            "{metric}: {recall} {full}"
-        );
-    }
-}
-
-#[test]
-fn few_samples_are_searched_exactly() {
-    let samples: AnySamples = gaussian(300, 4, 9).into();
-    let space = Space::Rows { samples: samples.clone(), metric: Metric::Correlation };
-    let search = NeighborSearch { reach: Reach::Nearest(4), how: Search::Approximate, seed: 0 };
-    let found = search.among(&space, samples.points(), &Watch::default()).unwrap();
-    let expected = slow(samples.points(), Metric::Correlation, samples.points(), true, search.reach);
-    assert_eq!((found.recall, found.how), (Some(1.0), Search::Brute));
-    assert_eq!(found.neighbors, expected);
+fn settings_of_versions_with_an_approximate_search_are_read() {
+    let text = r#"{"reach":{"nearest":4},"how":"approximate","seed":7}"#;
+    let now = NeighborSearch { reach: Reach::Nearest(4), how: Search::Auto };
+    let written = serde_json::to_string(&now).unwrap();
+    assert_eq!(written, text.replace("approximate", "auto").replace(",\"seed\":7", ""));
+    assert_eq!(serde_json::from_str::<NeighborSearch>(text).unwrap(), now);
 }

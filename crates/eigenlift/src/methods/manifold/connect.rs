@@ -158,7 +158,7 @@ fn graph_of(given: &Given, space: &Space, common: &Common, watch: &Watch) -> Res
         }
         Given::Rows(x) | Given::Distances(x) => {
             let found = common.neighbor_search().among(space, x.points(), watch)?;
-            let facts = GraphFacts { search: Some(found.how), recall: found.recall, ..GraphFacts::default() };
+            let facts = GraphFacts { search: Some(found.how), ..GraphFacts::default() };
             Ok((Graph::from_neighbors(&found.neighbors), facts))
         }
     }

@@ -273,8 +273,8 @@ impl<'a> Patient<'a> {
     }
 
     fn neighbors(&self, k: usize, watch: &Watch) -> Result<Neighbors> {
-        let Common { search, seed, .. } = self.doctor.common;
-        let search = NeighborSearch { reach: Reach::Nearest(k), how: search, seed };
+        let how = self.doctor.common.search;
+        let search = NeighborSearch { reach: Reach::Nearest(k), how };
         Ok(search.among(&self.space, self.x.points(), watch)?.neighbors)
     }
 

@@ -60,8 +60,6 @@ pub struct GraphFacts {
     pub cut: Vec<Edge>,
     /// How neighbours were found.
     pub search: Option<Search>,
-    /// Share of true neighbours found, when the search was approximate.
-    pub recall: Option<f64>,
 }
 
 /// How well distances along the graph are kept.
@@ -276,7 +274,7 @@ impl FittedManifold {
         n_rows: usize,
         watch: &Watch,
     ) -> Result<Vec<usize>> {
-        let nearest = NeighborSearch { reach: Reach::Nearest(1), how: Search::Auto, seed: 0 };
+        let nearest = NeighborSearch { reach: Reach::Nearest(1), how: Search::Auto };
         let mut best = vec![(f64::INFINITY, 0usize); n_rows];
         for (number, (part, rows)) in self.parts.iter().zip(own).enumerate() {
             let Some(space) = part.space() else { continue };

@@ -223,10 +223,10 @@ impl LaplacianEigenmaps {
 
     /// W from lists of neighbours, half of each direction, (G13).
     fn of_neighbors(&self, given: &Given, plan: &ManifoldPlan) -> Result<Solved> {
-        let (lists, search, recall) = match given {
+        let (lists, search) = match given {
             Given::Neighbors(lists) => {
                 check_lists(lists, lists.n_rows())?;
-                (lists.clone(), None, None)
+                (lists.clone(), None)
             }
             Given::Graph(..) => {
                 return Err(Error::data("a graph", "lists of neighbours or rows are embedded", "Give rows"));
@@ -234,7 +234,7 @@ impl LaplacianEigenmaps {
             Given::Rows(x) | Given::Distances(x) => {
                 let space = given.space(self.common.metric);
                 let found = self.common.neighbor_search().among(&space, x.points(), &self.common.watch)?;
-                (found.neighbors, Some(found.how), found.recall)
+                (found.neighbors, Some(found.how))
             }
         };
         let n = lists.n_rows();
@@ -251,7 +251,7 @@ impl LaplacianEigenmaps {
             .collect();
         let mut solved = self.of_entries(n, &entries, plan)?;
         if let Some(graph) = &mut solved.graph {
-            (graph.search, graph.recall) = (search, recall);
+            graph.search = search;
         }
         Ok(solved)
     }

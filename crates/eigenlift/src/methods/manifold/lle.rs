@@ -289,15 +289,15 @@ impl LocallyLinear {
     ) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
         let (n, watch) = (x.n_rows(), &self.common.watch);
         let space = given.space(self.common.metric);
-        let (lists, search, recall) = match neighbors {
+        let (lists, search) = match neighbors {
             Some(lists) => {
                 check_lists(&lists, n)?;
                 self.check_lengths(&lists)?;
-                (lists, None, None)
+                (lists, None)
             }
             None => {
                 let found = self.common.neighbor_search().among(&space, x.points(), watch)?;
-                (found.neighbors, Some(found.how), found.recall)
+                (found.neighbors, Some(found.how))
             }
         };
         let graph = Graph::from_neighbors(&lists);
@@ -321,7 +321,6 @@ impl LocallyLinear {
             n_edges,
             component_sizes: components.sizes().to_vec(),
             search,
-            recall,
             ..GraphFacts::default()
         };
         let facts = ManifoldFacts {

@@ -166,7 +166,6 @@ impl std::fmt::Display for ManifoldPlan {
                 Some(Search::Auto) => ", exact",
                 Some(Search::Brute) => ", by all distances",
                 Some(Search::Tree) => ", by a tree",
-                Some(Search::Approximate) => ", approximate, with measured recall",
                 None => "",
             };
             writeln!(f, "graph        {reach}{how}")?;

@@ -59,7 +59,7 @@ impl Common {
     }
 
     pub(super) fn neighbor_search(&self) -> NeighborSearch {
-        NeighborSearch { reach: self.reach, how: self.search, seed: self.seed }
+        NeighborSearch { reach: self.reach, how: self.search }
     }
 
     /// How well neighbourhoods are kept, on some rows, when there are rows to compare with.

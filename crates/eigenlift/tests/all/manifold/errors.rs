@@ -63,10 +63,6 @@ fn neighbourhoods_that_are_none_are_refused() {
         );
     }
     assert_says(LocallyLinear::new(2).radius(1.0).fit(x.clone()), "takes a number of neighbours");
-    assert_says(
-        Isomap::new(2).radius(1.0).search(Search::Approximate).fit(x.clone()),
-        "approximate search within a radius",
-    );
     // A radius that reaches nobody leaves single rows; new rows far away find nobody.
     let model = Isomap::new(2).radius(0.5).fit(x.clone()).unwrap();
     assert_says(

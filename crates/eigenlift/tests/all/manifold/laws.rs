@@ -236,7 +236,7 @@ fn new_rows_of_lle_are_barycentric_in_their_neighbours() {
     for variant in [LleVariant::Standard, LleVariant::Ltsa] {
         let settings = LocallyLinear::new(2).neighbors(6).variant(variant).ridge(1e-2);
         let model = settings.fit(x.clone()).unwrap();
-        let search = NeighborSearch { reach: Reach::Nearest(6), how: Search::Brute, seed: 0 };
+        let search = NeighborSearch { reach: Reach::Nearest(6), how: Search::Brute };
         let space = Space::Rows { samples: x.clone().into(), metric: Metric::Euclidean };
         for rows in [&new, &x] {
             let lists = search.of_new(&space, rows.into(), &Watch::default()).unwrap();
@@ -299,7 +299,7 @@ fn affinities_may_be_given() {
 #[test]
 fn neighbours_may_be_given() {
     let (x, new) = (sheet(100, 46, 0.4), sheet(9, 47, 0.4));
-    let search = NeighborSearch { reach: Reach::Nearest(8), how: Search::Brute, seed: 0 };
+    let search = NeighborSearch { reach: Reach::Nearest(8), how: Search::Brute };
     let space = Space::Rows { samples: x.clone().into(), metric: Metric::Euclidean };
     let watch = Watch::default();
     let lists = search.among(&space, (&x).into(), &watch).unwrap().neighbors;

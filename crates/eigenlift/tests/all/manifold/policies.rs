@@ -15,7 +15,7 @@ const SIZES: [&[usize]; 2] = [&[30, 40], &[25, 40, 25, 30]];
 const FORMS: [&str; 4] = ["rows", "distances", "lists", "graph with rows"];
 
 fn lists(x: &Matrix<f64>) -> Neighbors {
-    let search = NeighborSearch { reach: Reach::Nearest(6), how: Search::Auto, seed: 0 };
+    let search = NeighborSearch { reach: Reach::Nearest(6), how: Search::Auto };
     let space = Space::Rows { samples: x.clone().into(), metric: Metric::Euclidean };
     search.among(&space, x.into(), &Watch::default()).unwrap().neighbors
 }
