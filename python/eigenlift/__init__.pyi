@@ -264,7 +264,6 @@ class KernelPCA(_Fitted):
         rank: int | str | None = None,
         error: float | None = None,
         approximation: str | None = None,
-        novelty: float | None = None,
         repair: str | None = None,
         preimage: str | None = None,
         penalty: float = 0.0,

@@ -24,7 +24,7 @@ from ._rows import from_native, native, owned
 # Relative residual that is asked for when `tol` is 0, and the smallest that makes sense.
 _TOLERANCE = 1e-6
 _SMALLEST_TOLERANCE = 1e-14
-_APPROXIMATIONS = {"pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"}
+_APPROXIMATIONS = {"pivoted", "uniform", "kmeans", "fourier", "tensorsketch"}
 
 
 def _is_auto(value):
@@ -62,15 +62,8 @@ class KernelFit(Estimator):
             raise ValueError(
                 f"rank={self.rank} landmarks or features cannot hold n_components={self.n_components}. Give at least as many."
             )
-        if self.approximation == "growing" and self.error is not None:
-            raise ValueError("approximation='growing' takes rank, the most landmarks there may be, and no error.")
-        if self.novelty is not None and self.approximation != "growing":
-            raise ValueError(
-                "novelty is for approximation='growing' alone. Leave it out, or choose that approximation."
-            )
         if self.rank == "exact" and self.approximation is not None:
             raise ValueError("rank='exact' and an approximation cannot both be given. Leave one out.")
-        parameters.real(self, "novelty", 0, none=True)
         parameters.instance(self, "kernel_params", dict, none=True)
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
@@ -101,7 +94,6 @@ class KernelFit(Estimator):
             "approximation": self.approximation,
             "rank": None if self.rank in (None, "exact") else int(self.rank),
             "error": None if self.error is None else float(self.error),
-            "novelty": None if self.novelty is None else float(self.novelty),
             "column_names": self._column_names(),
         }
 

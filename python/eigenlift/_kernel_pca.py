@@ -68,12 +68,9 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
         fit into memory is then an error.
     error : float, default=None
         In place of `rank`: as many landmarks as it takes until this share of the trace is left out.
-    approximation : {"pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"}, default=None
+    approximation : {"pivoted", "uniform", "kmeans", "fourier", "tensorsketch"}, default=None
         Where landmarks or features come from. None stands for pivoted when `rank` or `error` is given, and for an exact fit
         otherwise.
-    novelty : float, default=None
-        With `approximation="growing"`: a row becomes a landmark when those before it leave out more than this share of it;
-        None stands for 0.01.
     repair : {"clip", "flip", "refuse"}, default=None
         What becomes of negative eigenvalues: left out, counted by magnitude, or an error. None does as scikit-learn: an error
         only when a component that is asked for has one.
@@ -156,7 +153,6 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
         rank=None,
         error=None,
         approximation=None,
-        novelty=None,
         repair=None,
         preimage=None,
         penalty=0.0,
@@ -183,7 +179,6 @@ class KernelPCA(WayBack, Alignable, Monitoring, KernelFit):
         self.rank = rank
         self.error = error
         self.approximation = approximation
-        self.novelty = novelty
         self.repair = repair
         self.preimage = preimage
         self.penalty = penalty

@@ -14,10 +14,9 @@ class KernelPcaSettings(TypedDict):
     solver: str | None  # dense, davidson
     memory: int | None  # bytes
     exact: bool  # refuse low rank
-    approximation: str | None  # pivoted, uniform, kmeans, growing, fourier, tensorsketch
+    approximation: str | None  # pivoted, uniform, kmeans, fourier, tensorsketch
     rank: int | None  # landmarks or features
     error: float | None  # instead of rank: until this share of the trace is left
-    novelty: float | None  # with growing
     column_names: list[str]
 
 

@@ -33,7 +33,6 @@ pub(crate) struct KernelPcaSettings {
     approximation: Option<String>,
     rank: Option<usize>,
     error: Option<f64>,
-    novelty: Option<f64>,
     column_names: Vec<String>,
 }
 
@@ -45,7 +44,7 @@ impl KernelPcaSettings {
             "refuse" => Indefinite::Refuse,
             _ => Indefinite::Clip,
         };
-        let low_rank = low_rank(self.approximation.as_deref(), (self.rank, self.error), self.novelty)?;
+        let low_rank = low_rank(self.approximation.as_deref(), (self.rank, self.error))?;
         let start = KernelPca::new(self.n_components.unwrap_or(1));
         let start = if self.n_components.is_none() { start.auto_components() } else { start };
         let mut settings = start
@@ -74,7 +73,6 @@ impl KernelPcaSettings {
 pub(crate) fn low_rank(
     approximation: Option<&str>,
     (count, error): (Option<usize>, Option<f64>),
-    novelty: Option<f64>,
 ) -> PyResult<Option<LowRank>> {
     let rank = match (count, error) {
         (Some(count), _) => Rank::Exactly(count),
@@ -88,11 +86,10 @@ pub(crate) fn low_rank(
         Some("kmeans") => Some(LowRank::k_means(rank)),
         Some("fourier") => Some(LowRank::fourier(rank)),
         Some("tensorsketch") => Some(LowRank::tensor_sketch(rank)),
-        Some("growing") => Some(LowRank::growing(novelty.unwrap_or(0.01), count.unwrap_or(1000))),
         Some(other) => {
             return Err(EigenliftError::new_err(format!(
-                "an approximation called {other}; it must be pivoted, uniform, kmeans, growing, fourier or \
-                 tensorsketch. Use one of these"
+                "an approximation called {other}; it must be pivoted, uniform, kmeans, fourier or tensorsketch. \
+                 Use one of these"
             )));
         }
     })

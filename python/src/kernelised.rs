@@ -40,7 +40,7 @@ impl RequestedFeatures {
 
     /// A change of features, with the kernel of the only table where there is one alone.
     fn change(&self) -> PyResult<impl FnOnce(FeatureSettings) -> FeatureSettings + Send + use<>> {
-        let how: Option<LowRank> = low_rank(self.approximation.as_deref(), (self.rank, self.error), None)?;
+        let how: Option<LowRank> = low_rank(self.approximation.as_deref(), (self.rank, self.error))?;
         let kernel = self.kernels()?.into_iter().next();
         let (seed, memory, exact) = (self.seed, self.memory, self.exact);
         Ok(move |features: FeatureSettings| {

@@ -35,7 +35,7 @@ KERNELS = {
     "sigmoid": {"gamma": 0.01, "coef0": 0.1},
     "cosine": {},
 }
-APPROXIMATIONS = ["pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"]
+APPROXIMATIONS = ["pivoted", "uniform", "kmeans", "fourier", "tensorsketch"]
 
 
 def cloud(n=400, d=5, seed=0):

@@ -134,7 +134,6 @@ def test_single_precision_survives_a_file(tmp_path):
     [
         ({"rank": 10, "error": 0.1}, "rank and error"),
         ({"rank": 3, "n_components": 10}, "cannot hold n_components=10"),
-        ({"approximation": "growing", "error": 0.1}, "takes rank"),
         ({"kernel_params": 3}, "The 'kernel_params' parameter of KernelPCA"),
         ({"n_jobs": "x"}, "The 'n_jobs' parameter"),
         ({"n_jobs": 1.5}, "The 'n_jobs' parameter"),
@@ -176,14 +175,6 @@ def test_bars_start_anew_with_each_pass():
     KernelPCA(8, kernel="rbf", gamma=0.02, progress=Bar).fit(rows)
     assert Bar.made and all(bar.closed for bar in Bar.made)
     assert all(bar.total is None or bar.n <= bar.total for bar in Bar.made)
-
-
-def test_growing_landmarks_by_their_novelty():
-    few, many = (
-        len(KernelPCA(2, kernel="rbf", approximation="growing", rank=150, novelty=novelty).fit(X).landmarks_)
-        for novelty in (0.9, 0.1)
-    )
-    assert few < many
 
 
 def test_exact_or_not_at_all():

@@ -188,7 +188,6 @@ def test_rows_that_all_look_the_same():
 def test_what_is_refused():
     for how, words in (
         ({"fit_inverse_transform": True}, "preimage='auto'"),
-        ({"approximation": "growing"}, "'pivoted'"),
         ({"kernel": lambda x, y: 0.0}, "can be written down"),
         ({"kernel": "precomputed"}, "matrix of all pairs"),
         ({"kernel": "rbf", "gamma": -1}, "gamma"),

@@ -282,7 +282,7 @@ X = cloud(20_000, 50)
 kpca = KernelPCA(20, kernel="rbf", tol=1e-10)
 interrupted(lambda: kpca.fit(X))
 assert not hasattr(kpca, "eigenvalues_")
-interrupted(lambda: KernelPCA(20, kernel="rbf", approximation="growing", rank=1500).fit(X))
+interrupted(lambda: KernelPCA(20, kernel="rbf", approximation="kmeans", rank=1500).fit(X))
 fitted = KernelPCA(20, kernel="rbf").fit(X[:3000])
 interrupted(lambda: [fitted.transform(X) for _ in range(20)])
 

@@ -5,7 +5,6 @@ use crate::method::Model;
 use crate::outputs::Written;
 use crate::words::{Words, aligned, bytes, counted, peak_memory};
 use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
-use eigenlift::features::Approximation;
 use eigenlift::methods::FittedKernelPca;
 use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;
@@ -151,16 +150,10 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
     }
     if let Some(left) = bounds.residual_trace {
         let share = percent(bounds.residual_share.unwrap_or(left / model.total()));
-        lines.push(match model.plan().approximation {
-            Some(Approximation::Growing) => format!(
-                "low rank: landmarks that grew left out {left:.4e} ({share} of the trace): √(nλ) is within {:.3e} of each",
-                left.sqrt()
-            ),
-            _ => format!(
-                "low rank: the landmarks leave out {left:.4e} ({share} of the trace): each eigenvalue lies between nλ and nλ + {left:.4e}{}",
-                rounding_words(certificate.rounding, left)
-            ),
-        });
+        lines.push(format!(
+            "low rank: the landmarks leave out {left:.4e} ({share} of the trace): each eigenvalue lies between nλ and nλ + {left:.4e}{}",
+            rounding_words(certificate.rounding, left)
+        ));
     }
     if let Some(error) = bounds.sampled_error {
         lines.push(format!(

@@ -225,16 +225,13 @@ pub(crate) struct LowRankArgs {
     /// if it fits into memory
     #[arg(long, value_name = "N", value_parser = values::rank)]
     pub(crate) rank: Option<RankChoice>,
-    /// Where landmarks or features come from: rows chosen by pivoted Cholesky, uniform rows, k-means++ centres, rows
-    /// that are new when they come, random Fourier features, TensorSketch of a polynomial kernel
+    /// Where landmarks or features come from: rows chosen by pivoted Cholesky, uniform rows, k-means++ centers, random
+    /// Fourier features, TensorSketch of a polynomial kernel
     #[arg(long, value_name = "HOW", value_parser = approximation())]
     pub(crate) low_rank: Option<Approximation>,
     /// Table of landmarks, with the columns of DATA
     #[arg(long, value_name = "FILE")]
     pub(crate) landmarks: Option<PathBuf>,
-    /// With --low-rank growing: a row becomes a landmark when those before it leave out more than this share of it
-    #[arg(long, value_name = "X", value_parser = values::share)]
-    pub(crate) novelty: Option<f64>,
 }
 
 /// What the machine may spend.
@@ -454,7 +451,7 @@ fn missing() -> impl TypedValueParser<Value = Missing> {
 }
 
 fn approximation() -> impl TypedValueParser<Value = Approximation> {
-    let words = ["pivoted", "uniform", "kmeans", "growing", "fourier", "tensorsketch"];
+    let words = ["pivoted", "uniform", "kmeans", "fourier", "tensorsketch"];
     PossibleValuesParser::new(words).try_map(|text| text.parse::<Approximation>())
 }
 

@@ -209,19 +209,6 @@ impl Partial {
         Ok(())
     }
 
-    /// Appends features that are zero in all rows so far.
-    pub(crate) fn widen(&mut self, dimension: usize) {
-        let old = self.dimension();
-        if dimension <= old {
-            return;
-        }
-        self.mean.resize(dimension, 0.0);
-        let small = std::mem::replace(&mut self.scatter, Matrix::zeros(dimension, dimension));
-        for i in 0..old {
-            self.scatter.view_mut().row_mut(i)[..old].copy_from_slice(small.row(i));
-        }
-    }
-
     fn check_dimension(&self, other: &Partial) -> Result<()> {
         if self.dimension() == other.dimension() {
             return Ok(());
@@ -338,13 +325,5 @@ mod tests {
         assert_eq!(rest, whole);
         assert!(rest.remove(&Partial::of_rows(rows(51, 3).view(), 0.0)).is_err());
         assert!(rest.merge(&Partial::empty(4)).is_err());
-    }
-
-    #[test]
-    fn wider_features_are_zero_in_earlier_rows() {
-        let mut partial = Partial::of_rows(rows(20, 2).view(), 0.0);
-        partial.widen(5);
-        let padded = Matrix::from_fn(20, 5, |i, j| if j < 2 { rows(20, 2)[(i, j)] } else { 0.0 });
-        assert!(apart(&partial, &Partial::of_rows(padded.view(), 0.0)) < 1e-14);
     }
 }

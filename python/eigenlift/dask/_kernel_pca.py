@@ -39,10 +39,10 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         As of `eigenlift.KernelPCA`, and of scikit-learn's.
     fit_inverse_transform : bool, default=False
         Must be False: it learns from all rows at once. `preimage` needs nothing to be learned.
-    rank, error, novelty, repair, preimage, penalty, verbose, progress
+    rank, error, repair, preimage, penalty, verbose, progress
         As of `eigenlift.KernelPCA`.
     approximation : {"pivoted", "uniform", "kmeans", "fourier", "tensorsketch"}, default=None
-        As of `eigenlift.KernelPCA`, less "growing", which needs rows in order.
+        As of `eigenlift.KernelPCA`.
     memory : int or str, default=None
         Bytes that this process may use, such as `"2GB"`.
     n_jobs : int, default=None
@@ -96,7 +96,6 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         rank=None,
         error=None,
         approximation=None,
-        novelty=None,
         repair=None,
         preimage=None,
         penalty=0.0,
@@ -125,7 +124,6 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
             rank=rank,
             error=error,
             approximation=approximation,
-            novelty=novelty,
             repair=repair,
             preimage=preimage,
             penalty=penalty,
@@ -141,11 +139,6 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
             raise ValueError(
                 "fit_inverse_transform=True learns from the scores of all rows at once, which does not go beyond one machine. Use "
                 "preimage='auto', which learns nothing, or eigenlift.KernelPCA."
-            )
-        if self.approximation == "growing":
-            raise ValueError(
-                "approximation='growing' takes rows one after the other, which a cluster does not. Use 'pivoted', or "
-                "eigenlift.KernelPCA."
             )
 
     def _prepared_for(self, pieces):

@@ -24,8 +24,6 @@ use eigenlift_plot::Figure;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Landmarks that grow, when no number is given: at most so many.
-const MOST_GROWN: usize = 2000;
 /// Pictures over the plane.
 const PLANAR: [PlotKind; 3] = [PlotKind::Contours, PlotKind::Linear, PlotKind::Curves];
 /// Pictures that kernel PCA has.
@@ -38,8 +36,6 @@ const PLOTS: [PlotKind; 7] = [
     PlotKind::Gram,
     PlotKind::Choice,
 ];
-/// Share of a row that earlier landmarks may leave out before it becomes one.
-const NOVELTY: f64 = 0.1;
 
 /// The settings that the command line asks for. Memory that `samples_bytes` of samples take is not there for the work.
 fn settings(args: &SettingArgs, data: &DataAccount, samples_bytes: u64) -> Result<KernelPca, Failure> {
@@ -78,13 +74,6 @@ pub(super) enum Accuracy {
 
 /// What the words on landmarks and features stand for; `None` when there are none.
 pub(super) fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<Accuracy>, Failure> {
-    if args.novelty.is_some() && args.low_rank != Some(Approximation::Growing) {
-        return Err(Failure::usage(
-            "--novelty without --low-rank growing",
-            "only landmarks that grow have it",
-            "Leave one out or add the other",
-        ));
-    }
     if let Some(path) = &args.landmarks {
         if args.rank.is_some() || args.low_rank.is_some() {
             return Err(Failure::usage(
@@ -113,17 +102,6 @@ pub(super) fn low_rank(args: &LowRankArgs, data: &DataAccount) -> Result<Option<
         Approximation::KMeans => LowRank::k_means(rank),
         Approximation::Fourier => LowRank::fourier(rank),
         Approximation::TensorSketch => LowRank::tensor_sketch(rank),
-        Approximation::Growing => {
-            if matches!(args.rank, Some(RankChoice::LowRank(Rank::UntilShare(_)))) {
-                return Err(Failure::usage(
-                    "--rank auto with --low-rank growing",
-                    "how many landmarks grow is decided by --novelty",
-                    "Give --novelty, or a number as the most",
-                ));
-            }
-            let most = if let Rank::Exactly(most) = rank { most } else { MOST_GROWN };
-            LowRank::growing(args.novelty.unwrap_or(NOVELTY), most)
-        }
         _ => LowRank::pivoted(rank),
     };
     Ok(Some(Accuracy::LowRank(how)))

@@ -35,8 +35,6 @@ pub enum Grounds {
     Residuals,
     /// The trace that the landmarks leave out: λ̂ ≤ λ ≤ λ̂ + τ, (K35).
     ResidualTrace,
-    /// What growing landmarks left out when each row came: |√λ − √λ̂| ≤ √τ, (K36).
-    Novelty,
     /// Nothing is proved; the error of kernel values was estimated on sampled pairs of rows.
     SampledPairs,
     /// What frequent directions cut off: λ̂ ≤ nλ ≤ λ̂ + Δ, (P13).
@@ -253,42 +251,24 @@ impl Certificate {
         }
     }
 
-    /// For eigenvalues λ̂ of an approximation that leaves out the trace τ: λ̂ ≤ λ ≤ λ̂ + τ by index (K35), or (√λ̂ ± √τ)² when
-    /// landmarks grew (K36).
+    /// For eigenvalues λ̂ of an approximation that leaves out the trace τ: λ̂ ≤ λ ≤ λ̂ + τ by index (K35).
     pub(crate) fn of_approximation(
-        grounds: Grounds,
         values: &[f64],
         next: Option<f64>,
         left: LeftOut,
         rounding: f64,
     ) -> Self {
         let LeftOut { held: total, residual_trace, trace, n_features } = left;
-        let interval = |value: &f64| match grounds {
-            Grounds::Novelty => {
-                let (root, slack) = (value.sqrt(), residual_trace.sqrt());
-                let low = (root - slack).max(0.0).powi(2) - rounding;
-                Interval { low: low.max(0.0), high: (root + slack).powi(2) + rounding }
-            }
-            _ => Interval { low: value - rounding, high: value + residual_trace + rounding },
-        };
+        let interval =
+            |value: &f64| Interval { low: value - rounding, high: value + residual_trace + rounding };
         let intervals: Vec<Interval> = values.iter().map(interval).collect();
         let known: f64 = values.iter().sum();
         // Rounding moves each eigenvalue, and the trace by as much for each feature.
         let (of_known, of_total) = (values.len() as f64 * rounding, n_features as f64 * rounding);
         // Leading sums move by at most τ together; the whole trace lies between tr(M₂) and tr(M₂) + τ.
-        let explained = match grounds {
-            Grounds::Novelty => {
-                let low: f64 = intervals.iter().map(|i| i.low.max(0.0)).sum();
-                let high: f64 = intervals.iter().map(|i| i.high).sum();
-                let slack = residual_trace.sqrt();
-                let least = ((total - of_total).max(0.0).sqrt() - slack).max(0.0).powi(2);
-                let most = ((total + of_total).sqrt() + slack).powi(2);
-                Interval { low: low / most, high: (high / least.max(f64::MIN_POSITIVE)).min(1.0) }
-            }
-            _ => Interval {
-                low: ((known - of_known) / (total + residual_trace + of_total) * (1.0 - ROUND)).max(0.0),
-                high: share_at_most(known + residual_trace + of_known, total + residual_trace - of_total),
-            },
+        let explained = Interval {
+            low: ((known - of_known) / (total + residual_trace + of_total) * (1.0 - ROUND)).max(0.0),
+            high: share_at_most(known + residual_trace + of_known, total + residual_trace - of_total),
         };
         let radius: Vec<f64> = values.iter().map(|_| rounding).collect();
         Self {
@@ -296,7 +276,7 @@ impl Certificate {
             rounding,
             ties: ties(values, &radius, next),
             bounds: Bounds {
-                grounds,
+                grounds: Grounds::ResidualTrace,
                 n_certified: values.len(),
                 missed: None,
                 residual_trace: Some(residual_trace),

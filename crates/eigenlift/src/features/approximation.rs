@@ -19,8 +19,6 @@ pub enum Approximation {
     KMeans,
     /// Landmarks given by the caller.
     Given,
-    /// Rows become landmarks when they are new: when earlier ones leave out too much of them.
-    Growing,
     /// Orthogonal random Fourier features.
     Fourier,
     /// TensorSketch features of a polynomial kernel.
@@ -28,12 +26,11 @@ pub enum Approximation {
 }
 
 impl Approximation {
-    const WORDS: [(Self, &str); 7] = [
+    const WORDS: [(Self, &str); 6] = [
         (Self::Pivoted, "pivoted"),
         (Self::Uniform, "uniform"),
         (Self::KMeans, "kmeans"),
         (Self::Given, "given"),
-        (Self::Growing, "growing"),
         (Self::Fourier, "fourier"),
         (Self::TensorSketch, "tensorsketch"),
     ];
@@ -97,7 +94,6 @@ pub struct LowRank {
     pub(crate) approximation: Approximation,
     pub(crate) rank: Rank,
     pub(crate) given: Option<GivenLandmarks>,
-    pub(crate) novelty: f64,
 }
 
 /// Landmarks that the caller chose.
@@ -109,7 +105,7 @@ pub(crate) enum GivenLandmarks {
 
 impl LowRank {
     fn new(approximation: Approximation, rank: Rank) -> Self {
-        Self { approximation, rank, given: None, novelty: 0.0 }
+        Self { approximation, rank, given: None }
     }
 
     /// Landmarks by randomly pivoted Cholesky: the default.
@@ -140,12 +136,6 @@ impl LowRank {
         Self { given: Some(GivenLandmarks::Samples(chosen)), ..Self::new(Approximation::Given, rank) }
     }
 
-    /// A row becomes a landmark when the landmarks before it leave out more than the share `novelty` of its k(x,x), until
-    /// there are `most`.
-    pub fn growing(novelty: f64, most: usize) -> Self {
-        Self { novelty, ..Self::new(Approximation::Growing, Rank::Exactly(most)) }
-    }
-
     /// Orthogonal random Fourier features. Their error is estimated, not bounded.
     pub fn fourier(rank: Rank) -> Self {
         Self::new(Approximation::Fourier, rank)
@@ -172,8 +162,7 @@ impl LowRank {
                     "Ask for fewer, or fit exactly",
                 ));
             }
-            Rank::Exactly(_) if self.approximation != Approximation::Growing => return Ok(()),
-            Rank::Exactly(_) => self.novelty,
+            Rank::Exactly(_) => return Ok(()),
             Rank::UntilShare(share) => share,
         };
         if share > 0.0 && share < 1.0 {

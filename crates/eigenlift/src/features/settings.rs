@@ -146,17 +146,6 @@ impl FeatureSettings {
         }
     }
 
-    /// The kernel, whose parameters must all be numbers.
-    ///
-    /// # Errors
-    /// When one is to be found from data.
-    pub(crate) fn kernel_with_numbers(&self, n_features: usize) -> Result<Kernel> {
-        match &self.kernel {
-            RequestedKernel::Spec(spec) => Kernel::new(spec, n_features),
-            RequestedKernel::Ready(kernel) => Ok(kernel.clone()),
-        }
-    }
-
     /// The requested approximation; pivoted landmarks of the number given when there is none.
     pub(crate) fn low_rank_or_default(&self, rank: usize) -> LowRank {
         match &self.accuracy {

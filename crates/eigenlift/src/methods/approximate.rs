@@ -8,7 +8,6 @@ pub(super) use rows::Rows;
 use super::dual::{Hidden, ROUGH};
 use super::novelty::{FitRows, measure_fit};
 use super::primal::{Axes, axes};
-use super::stream::KernelPcaStream;
 use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnySamples, RowsInMemory};
 use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats, rank_threshold};
@@ -18,7 +17,7 @@ use crate::features::{Approximation, FeatureSettings, FeatureSums, Features, Ran
 use crate::gram::Similarity;
 use crate::matrix::Matrix;
 use crate::model::{Lift, Plan, Route};
-use chooser::{Chooser, needs_rows};
+use chooser::Chooser;
 use std::sync::Arc;
 
 /// Share of the allowed error that landmarks are chosen for on a sample: all rows are a little worse.
@@ -64,9 +63,6 @@ fn fit_rows(
     engine: Arc<dyn Engine>,
 ) -> Result<FittedKernelPca> {
     let low_rank = settings.features.low_rank_or_default(plan.rank);
-    if plan.approximation == Some(Approximation::Growing) {
-        return fit_growing(settings, rows, similarity, &plan, low_rank.novelty);
-    }
     let mut chooser = Chooser {
         watch: &settings.features.watch,
         similarity,
@@ -101,7 +97,7 @@ fn fit_rows(
             }
         }
         let plan = Plan { rank: features.dimension(), ..plan.clone() };
-        let work = Finished { features: &features, sum: &sum, sampled, warnings: Vec::new() };
+        let work = Finished { features: &features, sum: &sum, sampled };
         let model = engine.complete(|| finish(settings, plan.clone(), &work, engine.clone()));
         return model;
     }
@@ -117,22 +113,12 @@ pub(super) fn choose_features(
 ) -> Result<(Features, Option<SampledError>)> {
     let low_rank = settings.low_rank_or_default(plan.rank);
     let by_share = matches!(low_rank.rank, Rank::UntilShare(_)) && plan.route == Route::LowRank;
-    match plan.approximation {
-        Some(Approximation::Growing) => {
-            return Err(Error::setting(
-                "landmarks that grow",
-                "they belong to kernel PCA of rows that come in pieces",
-                "Use pivoted landmarks",
-            ));
-        }
-        Some(other) if by_share && other != Approximation::Pivoted => {
-            return Err(Error::setting(
-                format!("a number of landmarks or features that is to be found, for {other}"),
-                "this method finds it for pivoted landmarks",
-                "Give the number, or use pivoted landmarks",
-            ));
-        }
-        _ => {}
+    if let Some(other) = plan.approximation.filter(|other| by_share && *other != Approximation::Pivoted) {
+        return Err(Error::setting(
+            format!("a number of landmarks or features that is to be found, for {other}"),
+            "this method finds it for pivoted landmarks",
+            "Give the number, or use pivoted landmarks",
+        ));
     }
     let chooser = Chooser {
         watch: &settings.watch,
@@ -150,30 +136,6 @@ pub(super) fn choose_features(
             Ok((features, error))
         })
     })
-}
-
-/// Landmarks grow while the rows are read.
-fn fit_growing(
-    settings: &KernelPca,
-    rows: &mut Rows<'_>,
-    similarity: &Similarity,
-    plan: &Plan,
-    novelty: f64,
-) -> Result<FittedKernelPca> {
-    let Similarity::Kernel(kernel) = similarity else { return Err(needs_rows("landmarks that grow")) };
-    let source = rows.source()?;
-    let growth = (novelty, plan.rank);
-    let mut stream = KernelPcaStream::growing(settings, kernel.clone(), source.n_cols(), growth)?;
-    source.rewind()?;
-    let total = source.n_rows()?;
-    while source.next_rows(plan.chunk_rows, &mut |piece| {
-        settings.features.watch.step("moments of features", stream.n_rows() as usize, total)?;
-        stream.check_rows(piece)?;
-        stream.add(piece)
-    })? {}
-    let model = stream.finish()?;
-    let plan = Plan { rank: model.plan.rank, precision: model.plan.precision.clone(), ..plan.clone() };
-    Ok(FittedKernelPca { plan, ..model })
 }
 
 fn out_of_rank(plan: &Plan, rank: usize, reached: f64, share: f64) -> Error {
@@ -196,30 +158,24 @@ pub(super) struct Finished<'a> {
     pub(super) features: &'a Features,
     pub(super) sum: &'a FeatureSums,
     pub(super) sampled: Option<SampledError>,
-    pub(super) warnings: Vec<String>,
 }
 
 /// What is known about the axes.
 fn certificate(plan: &Plan, work: &Finished<'_>, axes: &Axes) -> Certificate {
     let partial = &work.sum.partial;
-    match (plan.route, work.sampled, plan.approximation) {
-        (Route::Primal, ..) => axes.certificate(partial.trace()),
-        (_, Some(error), _) => Certificate::of_sampled_pairs(error.relative()),
-        // Why: (K35) and (K36) need a positive semi-definite kernel.
+    match (plan.route, work.sampled) {
+        (Route::Primal, _) => axes.certificate(partial.trace()),
+        (_, Some(error)) => Certificate::of_sampled_pairs(error.relative()),
+        // Why: (K35) needs a positive semi-definite kernel.
         _ if !work.features.known_valid() => Certificate::of_nothing(),
-        (_, None, approximation) => {
-            let grounds = if approximation == Some(Approximation::Growing) {
-                Grounds::Novelty
-            } else {
-                Grounds::ResidualTrace
-            };
+        (_, None) => {
             let left = LeftOut {
                 held: partial.trace(),
                 residual_trace: partial.residual_trace(),
                 trace: work.sum.trace,
                 n_features: partial.dimension(),
             };
-            Certificate::of_approximation(grounds, &axes.values, axes.next, left, axes.rounding)
+            Certificate::of_approximation(&axes.values, axes.next, left, axes.rounding)
         }
     }
 }
@@ -234,7 +190,7 @@ pub(super) fn finish(
     let axes = axes(work.features, work.sum, plan.n_components, &settings.features.watch)?;
     let partial = &work.sum.partial;
     let certificate = certificate(&plan, work, &axes);
-    let mut warnings = work.warnings.clone();
+    let mut warnings = Vec::new();
     let hidden = Hidden::of(work.sum.trace, partial.trace() + partial.residual_trace())
         .filter(|_| plan.route == Route::LowRank && work.features.known_valid());
     if axes.values.len() < plan.n_components {
@@ -263,7 +219,6 @@ pub(super) fn finish(
     let (held, left) = (partial.trace(), partial.residual_trace());
     let total = match certificate.bounds.grounds {
         Grounds::ResidualTrace => held + left,
-        Grounds::Novelty => (held.sqrt() + left.sqrt()).powi(2),
         Grounds::Residuals | Grounds::SampledPairs | Grounds::Sketch | Grounds::None => held,
     };
     if plan.route == Route::LowRank && !work.features.known_valid() {

@@ -18,10 +18,6 @@ use crate::progress::Watch;
 /// How far scores may be from what the model says of its samples, relative to their size.
 const SAME_SAMPLES: f64 = 1e-4;
 
-/// Said of models whose landmarks grew.
-const NOT_CHECKED: &str =
-    "landmarks grew while rows came, so it could not be checked that these are the samples of the fit";
-
 impl FittedKernelPca {
     /// Bounds for this model from one exact pass over the Gram matrix of its samples: for each component a residual and an
     /// interval that holds an eigenvalue, how many components are certified as leading, the exact total
@@ -108,24 +104,15 @@ impl FittedKernelPca {
         certificate.bounds.residual_trace = self.certificate.bounds.residual_trace;
         certificate.bounds.residual_share = self.certificate.bounds.residual_share;
         certificate.bounds.sampled_error = self.certificate.bounds.sampled_error;
-        if let (Some(explained), Some(left), false) =
-            (&mut certificate.bounds.explained, certificate.bounds.residual_trace, self.has_grown())
+        if let (Some(explained), Some(left)) =
+            (&mut certificate.bounds.explained, certificate.bounds.residual_trace)
         {
             let rounding = self.eigenvalues.len() as f64 * (rounding + self.certificate.rounding);
             let held = self.eigenvalues.iter().sum::<f64>() + left + rounding;
             let most = held / (whole.trace - whole.trace_error);
             explained.high = explained.high.min(most).max(explained.low);
         }
-        let mut warnings = self.warnings.clone();
-        if self.has_grown() {
-            warnings.push(NOT_CHECKED.into());
-        }
-        Ok(FittedKernelPca { certificate, stats, warnings, centered_trace: whole.trace, ..self.clone() })
-    }
-
-    /// Whether landmarks grew while rows came.
-    fn has_grown(&self) -> bool {
-        self.plan.approximation == Some(Approximation::Growing)
+        Ok(FittedKernelPca { certificate, stats, centered_trace: whole.trace, ..self.clone() })
     }
 
     /// How the model compares samples.
@@ -170,10 +157,7 @@ impl FittedKernelPca {
     /// Orthonormal vectors that span the scores of the samples, which are checked.
     pub(super) fn orthonormal(&self, mut scores: Matrix<f64>) -> Result<Matrix<f64>> {
         let means = column_means(scores.view());
-        // Why: landmarks that grew were fewer when the first rows came, so scores are not what the moments were made of.
-        if !self.has_grown() {
-            self.check_scores(&scores, &means)?;
-        }
+        self.check_scores(&scores, &means)?;
         let shift: Vec<f64> = means.iter().map(|m| -m).collect();
         shift_columns(scores.view_mut(), &shift);
         Ok(orthonormal_columns(scores.view()))
@@ -228,10 +212,6 @@ impl KernelPca {
             Similarity::Precomputed => self.clone().exact().kernel(KernelSpec::Precomputed),
         };
         let settings = settings.column_names(model.column_names.clone());
-        let mut refined = settings.fit_from(x, Some(&start))?;
-        if model.has_grown() {
-            refined.warnings.push(NOT_CHECKED.into());
-        }
-        Ok(refined)
+        settings.fit_from(x, Some(&start))
     }
 }

@@ -110,8 +110,7 @@ impl FittedKernelPca {
     }
 
     /// tr(K_c): the total variance in feature space times n, exact. For a repaired kernel whose eigenvalues are all known it is
-    /// their sum after the repair. For landmarks that were fixed it is the largest that it can be, for growing ones and random
-    /// features an estimate; [`FittedKernelPca::certify`] makes it exact.
+    /// their sum after the repair. For landmarks it is the largest that it can be, for random features an estimate; [`FittedKernelPca::certify`] makes it exact.
     pub fn total(&self) -> f64 {
         self.centered_trace
     }

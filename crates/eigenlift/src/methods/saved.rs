@@ -16,6 +16,7 @@ use crate::model::{
 };
 use crate::real::Real;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -217,9 +218,10 @@ impl FittedKernelPca {
 
 /// The model from a file whose layout and header are sound.
 fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
-    let header = file.header().clone();
+    let mut header = file.header().clone();
     header.check_method(KERNEL_PCA)?;
     file.verify()?;
+    landmarks_that_grew(&mut header.record);
     let record: Record = header.read_record()?;
     check_header(&header, &record)?;
     let (rows, k) = (lift_rows(&header, &record), header.n_components);
@@ -250,6 +252,21 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
         reference,
         engine: Arc::new(Cpu::at_first_use()),
     })
+}
+
+/// Reads a model of a version whose landmarks could grow while rows came as one of given landmarks. Its intervals stay; that its
+/// eigenvalues lie within what the landmarks leave out does not hold, and is not said.
+fn landmarks_that_grew(record: &mut Map<String, Value>) {
+    match record.get_mut("plan").and_then(|plan| plan.get_mut("approximation")) {
+        Some(word) if word == "growing" => *word = "given".into(),
+        _ => return,
+    }
+    let Some(Value::Object(bounds)) = record.get_mut("bounds") else { return };
+    if bounds.get("grounds").is_some_and(|grounds| grounds == "novelty") {
+        bounds.insert("grounds".into(), "none".into());
+    }
+    bounds.insert("residual_trace".into(), Value::Null);
+    bounds.insert("residual_share".into(), Value::Null);
 }
 
 /// The mean of φ, when the file holds it.

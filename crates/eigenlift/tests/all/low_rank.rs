@@ -183,7 +183,6 @@ fn the_result_does_not_depend_on_how_rows_are_cut() {
     let settings = KernelPca::new(4).kernel(KernelSpec::default());
     for way in [
         LowRank::pivoted(Rank::Exactly(80)),
-        LowRank::growing(0.3, 100),
         LowRank::fourier(Rank::Exactly(200)),
     ] {
         let settings = settings.clone().low_rank(way);
@@ -200,26 +199,6 @@ fn the_result_does_not_depend_on_how_rows_are_cut() {
             }
             assert!(model.scores().is_err());
         }
-    }
-}
-
-#[test]
-fn growing_landmarks_carry_the_bound_on_roots() {
-    let x = problems::mixture(500, 5, 6);
-    let exact = spectrum(&x, &rbf());
-    for (novelty, most) in [(0.2, 500), (0.02, 500), (0.05, 20)] {
-        let model = settings().low_rank(LowRank::growing(novelty, most)).fit(x.clone()).unwrap();
-        let bounds = model.certificate().bounds;
-        assert_eq!(bounds.grounds, Grounds::Novelty);
-        let slack = bounds.residual_trace.unwrap().sqrt();
-        assert!(model.plan().rank <= most);
-        for (i, value) in model.eigenvalues().iter().enumerate() {
-            assert!((exact[i].sqrt() - value.sqrt()).abs() <= slack, "{i}");
-            let interval = model.certificate().intervals[i];
-            assert!(interval.low <= exact[i] && exact[i] <= interval.high);
-        }
-        let warned = model.warnings().iter().any(|w| w.contains("that grew leave out"));
-        assert_eq!(warned, bounds.residual_trace.unwrap() > 0.1 * 500.0);
     }
 }
 
@@ -247,10 +226,6 @@ fn parts_merge_and_rows_can_be_taken_out() {
     other.partial_fit(rows(0..10)).unwrap();
     assert!(first.merge(&other).unwrap_err().to_string().contains("same landmarks"));
     assert!(first.partial_fit(&Matrix::<f64>::zeros(2, 4)).is_err());
-    let mut growing = settings().stream_growing(5, 0.1, 50).unwrap();
-    growing.partial_fit(rows(0..50)).unwrap();
-    assert!(growing.remove(rows(0..10)).unwrap_err().to_string().contains("grow"));
-    assert!(settings().stream_growing(5, 1.5, 50).is_err());
     assert!(fresh().finish().unwrap_err().to_string().contains("0 row(s)"));
 }
 
@@ -289,7 +264,6 @@ fn one_exact_pass_certifies_and_more_refine() {
     for way in [
         LowRank::pivoted(Rank::Exactly(150)),
         LowRank::fourier(Rank::Exactly(1000)),
-        LowRank::growing(0.3, 90),
     ] {
         let rough = fit(way);
         let sure = rough.certify(x.clone()).unwrap();
@@ -347,7 +321,6 @@ fn models_of_every_route_are_saved_and_loaded_bit_for_bit() {
     let fits: Vec<FittedKernelPca> = vec![
         settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(x.clone()).unwrap(),
         settings().low_rank(LowRank::pivoted(Rank::Exactly(50))).fit(single).unwrap(),
-        settings().low_rank(LowRank::growing(0.2, 90)).fit(x.clone()).unwrap(),
         settings().low_rank(LowRank::fourier(Rank::Exactly(100))).fit(x.clone()).unwrap(),
         KernelPca::new(2)
             .kernel(polynomial.clone())
@@ -388,7 +361,6 @@ fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_neare
     for way in [
         LowRank::pivoted(Rank::Exactly(0)),
         LowRank::pivoted(Rank::UntilShare(2.0)),
-        LowRank::growing(0.0, 5),
     ] {
         assert!(settings().low_rank(way).plan(&x).is_err());
     }

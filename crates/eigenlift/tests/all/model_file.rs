@@ -1,9 +1,10 @@
 //! Model files: every bit comes back, and nothing else is taken for one.
 
 use eigenlift::data::{AnySamples, Csr, Samples};
-use eigenlift::eigen::Indefinite;
+use eigenlift::eigen::{Grounds, Indefinite};
 use eigenlift::error::Error;
 use eigenlift::kernel::Kernel;
+use eigenlift::low_rank::LowRank;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
 use eigenlift::model::{FORMAT_VERSION, read_header};
@@ -176,6 +177,25 @@ fn a_kernel_that_is_ready_and_has_a_description_can_be_saved() {
     let kernel = Kernel::new(&spec("laplacian(gamma=0.25)"), 3).unwrap();
     let model = KernelPca::new(2).ready_kernel(kernel).fit(rows(10, 3)).unwrap();
     assert_round_trip(&model, &rows(4, 3).into());
+}
+
+/// What the header of a model said whose landmarks grew while rows came.
+#[test]
+fn a_model_whose_landmarks_grew_is_one_of_given_landmarks() {
+    let settings = KernelPca::new(2).kernel(spec("rbf(gamma=0.5)"));
+    let landmarks = LowRank::samples(vec![0, 3, 5, 8, 11]);
+    let model = settings.low_rank(landmarks).fit(rows(20, 2)).unwrap();
+    let bytes = changed(&model, |c| {
+        c.header["plan"]["approximation"] = "growing".into();
+        c.header["bounds"]["grounds"] = "novelty".into();
+    });
+    let loaded = FittedKernelPca::from_bytes(&bytes).unwrap();
+    let new = rows(4, 2);
+    assert_eq!(bits(&loaded.transform(&new).unwrap()), bits(&model.transform(&new).unwrap()));
+    assert_eq!(loaded.plan(), &model.plan().portable());
+    assert_eq!(loaded.certificate().intervals, model.certificate().intervals);
+    let bounds = loaded.certificate().bounds;
+    assert_eq!((bounds.grounds, bounds.residual_trace, bounds.residual_share), (Grounds::None, None, None));
 }
 
 #[test]

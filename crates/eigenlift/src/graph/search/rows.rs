@@ -4,7 +4,6 @@ use super::best::{Best, Found};
 use super::{Metric, Reach};
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
 use crate::progress::Watch;
 use crate::real::Real;
 use rayon::prelude::*;

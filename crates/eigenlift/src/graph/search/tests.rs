@@ -1,7 +1,7 @@
 //! Searches against all distances, sorted.
 
 use super::*;
-use crate::data::{Csr, Samples};
+use crate::data::{AnySamples, Csr, Samples};
 use crate::engine::{Cpu, Engine};
 use crate::matrix::Matrix;
 use crate::random::{Purpose, Stream};

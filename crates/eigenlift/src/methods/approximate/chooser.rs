@@ -104,9 +104,7 @@ impl Chooser<'_> {
                 let centres = k_means_centres(sample.points(), rank, seed, self.watch)?;
                 Features::Landmarks(landmarks(self.in_precision(centres.into()))?)
             }
-            Some(Approximation::Given | Approximation::Growing) => {
-                Features::Landmarks(landmarks(sample.clone())?)
-            }
+            Some(Approximation::Given) => Features::Landmarks(landmarks(sample.clone())?),
         };
         let complete =
             rank >= self.plan.n_samples && !self.plan.approximation.is_some_and(|a| a.is_random_features());
@@ -236,7 +234,7 @@ fn features_of(kernel: &Kernel, landmarks: AnySamples, root: Matrix<f64>) -> Res
     Ok(Features::Landmarks(LandmarkFeatures::with_root(against, root)))
 }
 
-pub(super) fn needs_rows(what: &str) -> Error {
+fn needs_rows(what: &str) -> Error {
     Error::setting(
         format!("{what} with a precomputed Gram matrix"),
         "that needs the rows and a kernel",

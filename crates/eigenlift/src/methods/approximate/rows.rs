@@ -30,19 +30,6 @@ impl<'a> Rows<'a> {
         if let Self::Memory(_, samples) = self { Some(samples) } else { None }
     }
 
-    /// The rows one after the other.
-    pub(super) fn source(&mut self) -> Result<&mut dyn RowSource> {
-        match self {
-            Self::Memory(source, _) => Ok(&mut **source),
-            Self::Source(source) => Ok(&mut **source),
-            Self::Elsewhere(_) => Err(Error::setting(
-                "landmarks that grow, for rows that lie elsewhere",
-                "they grow while rows come one after another",
-                "Use pivoted landmarks",
-            )),
-        }
-    }
-
     /// The rows named, in ascending order, in the plan's precision.
     pub(super) fn gather(&mut self, rows: &[usize], plan: &Plan) -> Result<AnySamples> {
         let chosen: AnySamples = match self {
@@ -60,13 +47,25 @@ impl<'a> Rows<'a> {
         plan: &Plan,
         (engine, watch): (&dyn Engine, &Watch),
     ) -> Result<FeatureSums> {
-        let Self::Elsewhere(pieces) = self else {
-            return accumulate(features, self.source()?, plan.chunk_rows, (engine, watch));
+        let source: &mut dyn RowSource = match self {
+            Self::Memory(source, _) => *source,
+            Self::Source(source) => *source,
+            Self::Elsewhere(pieces) => return sums_elsewhere(features, *pieces, plan.seed, (engine, watch)),
         };
-        watch.check()?;
-        let sent = RowFeatures::new(features.clone(), pieces.n_rows()).seeded(plan.seed);
-        let (mut sum, mut whole) = (Some(pieces.feature_sums(&sent)?), None);
-        engine.run(&mut || whole = sum.take().map(|sum| sent.finish(sum)));
-        whole.ok_or(Error::Cancelled)
+        accumulate(features, source, plan.chunk_rows, (engine, watch))
     }
+}
+
+/// Moments of features of rows that lie elsewhere.
+fn sums_elsewhere(
+    features: &Features,
+    pieces: &dyn KernelPieces,
+    seed: u64,
+    (engine, watch): (&dyn Engine, &Watch),
+) -> Result<FeatureSums> {
+    watch.check()?;
+    let sent = RowFeatures::new(features.clone(), pieces.n_rows()).seeded(seed);
+    let (mut sum, mut whole) = (Some(pieces.feature_sums(&sent)?), None);
+    engine.run(&mut || whole = sum.take().map(|sum| sent.finish(sum)));
+    whole.ok_or(Error::Cancelled)
 }

@@ -50,7 +50,7 @@ impl Sizes {
             }
             Some(Approximation::Uniform) => rank,
             Some(Approximation::Fourier | Approximation::TensorSketch) => ERROR_ROWS,
-            Some(Approximation::Given | Approximation::Growing) | None => 0,
+            Some(Approximation::Given) | None => 0,
         };
         let held = if approximation == Some(Approximation::Pivoted) { rank + d } else { d };
         let most = (u128::from(allowed) / 2 / (8 * held.max(1)) as u128).min(n as u128) as usize;
@@ -217,15 +217,12 @@ pub(super) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
         plan.reasons
             .push(format!("landmarks are chosen from {} rows drawn by their number", sizes.sample_rows));
     }
-    if how.approximation == Approximation::Growing {
-        plan.reasons.push("landmarks that grow are kept in double precision".into());
-    }
     Ok(plan)
 }
 
 /// Refuses an approximation that the kernel does not have.
 fn check_kernel(request: &Request<'_>, how: &LowRank) -> Result<()> {
-    let by_rows = matches!(how.approximation, Approximation::KMeans | Approximation::Growing)
+    let by_rows = how.approximation == Approximation::KMeans
         || how.approximation.is_random_features()
         || matches!(how.given, Some(GivenLandmarks::Rows(_)));
     if request.precomputed && by_rows {

@@ -4,7 +4,7 @@ use super::help::{distances, sheet};
 use super::laws::ALL;
 use eigenlift::data::{AnySamples, Samples};
 use eigenlift::error::{Error, Result};
-use eigenlift::graph::{Edge, Graph, Neighbors, Search};
+use eigenlift::graph::{Edge, Graph, Neighbors};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::manifold::{Affinity, LleVariant};
 use eigenlift::methods::{
