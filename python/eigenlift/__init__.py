@@ -1,6 +1,7 @@
 """Kernel PCA, PCA, whitening, manifold and kernelised linear methods with scikit-learn's interface: exact where memory allows, bounded where it does not."""
 
 import os as _os
+from typing import Any as _Any
 
 from . import kernels, plot
 from ._account import Certificate, Plan
@@ -130,7 +131,7 @@ _CLASSES = {
 }
 
 
-def load(path):
+def load(path: str | _os.PathLike[str]) -> _Any:
     """A fitted estimator from a model file, whoever wrote it: this package, the command line or Rust.
 
     Loading runs no code that the file holds.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
-class Account(Mapping):
+class Account(Mapping[str, Any]):
     """Named values, read as attributes or as a mapping; `print` gives them in words."""
 
     def __init__(self, values, text=None):
@@ -17,7 +21,7 @@ class Account(Mapping):
     def from_json(cls, text, words=None):
         return cls(json.loads(text), words)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -26,13 +30,13 @@ class Account(Mapping):
             raise AttributeError(f"no {name!r} here; there are {', '.join(self._values)}") from None
         return Account(value) if isinstance(value, dict) else value
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self._values[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._values)
 
     def __dir__(self):
@@ -57,7 +61,7 @@ class Certificate(Account):
     """
 
     @property
-    def worst_residual(self):
+    def worst_residual(self) -> float:
         """The largest of the residuals; NaN before a product with the matrix itself was made."""
         return max(self._values["residuals"], default=float("nan"))
 

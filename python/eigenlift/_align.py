@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -9,6 +11,10 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Account
 from ._rows import native
+
+if TYPE_CHECKING:
+    from ._kernel_pca import KernelPCA
+    from ._types import Rows
 
 
 class Alignment(Account):
@@ -35,7 +41,7 @@ class Alignment(Account):
 class Alignable:
     """What `KernelPCA` has to be compared with an earlier fit."""
 
-    def align(self, earlier, X, *, near_tie=0.01):
+    def align(self, earlier: KernelPCA, X: Rows, *, near_tie: float = 0.01) -> Alignment:
         """Turns the axes of this model to those of an earlier one, so that scores of the two can be compared.
 
         A component whose eigenvalue stands apart keeps its axis, and only its sign is chosen. Those that are nearly tied are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,6 +16,11 @@ from ._account import Certificate, Plan
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
 
 # So many numbers that a look at each, before they are used, takes time that counts.
 _MANY = 1 << 16
@@ -36,6 +42,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Subclasses have the parameters `n_jobs`, `verbose` and `progress`.
     """
+
+    plan_: Plan
+    certificate_: Certificate
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     _method = None  # of the model file
 
@@ -95,7 +106,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.plan_ = Plan.from_json(model.plan, model.plan_text)
         self.certificate_ = Certificate.from_json(model.certificate)
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Writes the model file, which the command line and Rust read too.
 
         The file appears under its name only when it is complete.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -14,6 +15,11 @@ from ._account import Plan
 from ._base import EigenliftWarning
 from ._manifold import Manifold, known_metric
 from ._rows import from_native, native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._types import Array, Progress, RandomState, Rows
 
 
 class ClassicalMDS(Manifold):
@@ -81,22 +87,27 @@ class ClassicalMDS(Manifold):
     True
     """
 
+    eigenvalues_: Array
+    residual_variance_: float | None
+    residual_variance_error_: float | None
+    negative_share_: float | None
+
     _method = "mds"
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        metric="euclidean",
-        metric_params=None,
-        landmarks=None,
-        tol=0,
-        random_state=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        landmarks: int | None = None,
+        tol: float = 0,
+        random_state: RandomState = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.metric = metric
         self.metric_params = metric_params
@@ -133,7 +144,7 @@ class ClassicalMDS(Manifold):
         further = self.metric_params or {}
         return np.ascontiguousarray(pairwise_distances(X, Y, metric=self.metric, **further), dtype=np.float64)
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -151,7 +162,7 @@ class ClassicalMDS(Manifold):
         settings["common"]["column_names"] = []
         return Plan.from_json(*_native.plan_mds(native(X), settings, self._threads()))
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Finds coordinates.
 
         Parameters
@@ -211,7 +222,7 @@ class ClassicalMDS(Manifold):
         return self._run(self._model.transform, native(X))
 
     @property
-    def dissimilarity_matrix_(self):
+    def dissimilarity_matrix_(self) -> Array:
         """Distances between all rows; computed each time unless they were given."""
         check_is_fitted(self)
         if hasattr(self, "_matrix"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from . import _native
@@ -10,6 +12,10 @@ from ._account import Plan
 from ._kernel_choice import choose
 from ._manifold import Manifold
 from ._rows import native
+
+if TYPE_CHECKING:
+    from ._kernel_base import Kernel
+    from ._types import Array, Progress, RandomState, Rows
 
 # Kernels of one rate; without a gamma it is one over the median.
 _RATES = {"rbf", "laplacian"}
@@ -71,23 +77,26 @@ class DiffusionMap(Manifold):
     True
     """
 
+    eigenvalues_: Array
+    kernel_: str
+
     _method = "diffusion"
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        kernel="rbf",
-        gamma=None,
-        alpha=1.0,
-        t=1,
-        tol=0,
-        random_state=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        kernel: str | Kernel = "rbf",
+        gamma: float | None = None,
+        alpha: float = 1.0,
+        t: float = 1,
+        tol: float = 0,
+        random_state: RandomState = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -134,7 +143,7 @@ class DiffusionMap(Manifold):
             "time": float(self.t),
         }
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -152,7 +161,7 @@ class DiffusionMap(Manifold):
         settings["common"]["column_names"] = []
         return Plan.from_json(*_native.plan_diffusion(native(X), settings, self._threads()))
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
 
         Parameters

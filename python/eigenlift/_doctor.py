@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_array
@@ -14,6 +15,11 @@ from ._manifold import dense, edges, known_metric
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Progress, Rows
 
 
 class IsomapReport:
@@ -44,7 +50,17 @@ class IsomapReport:
         Rows that the sweep looked at, when these are not all.
     """
 
-    def __init__(self, values, sentences):
+    recommended_: int
+    sentence_: str
+    sweep_: list[dict[str, Any]]
+    examined_: int
+    suspects_: NDArray[np.void]
+    evidence_: list[dict[str, Any]]
+    after_cut_: Any
+    dimensions_: list[tuple[int, float]]
+    sampled_rows_: int | None
+
+    def __init__(self, values: dict[str, Any], sentences: list[str]) -> None:
         suspects = values["suspects"]
         self.recommended_ = values["recommended"]
         self.sentence_ = values["sentence"]
@@ -61,7 +77,7 @@ class IsomapReport:
         self.sampled_rows_ = values.get("sampled_rows")
 
     @property
-    def cuts(self):
+    def cuts(self) -> list[tuple[int, int]]:
         """Ends of the suspected edges, as `Isomap(cut=...)` takes them."""
         return [(int(edge["from"]), int(edge["to"])) for edge in self.suspects_]
 
@@ -90,18 +106,18 @@ class IsomapReport:
 
 
 def isomap_doctor(
-    X,
-    n_components=2,
+    X: Rows,
+    n_components: int = 2,
     *,
-    n_neighbors=None,
-    cut=False,
-    metric="euclidean",
-    search="auto",
-    random_state=0,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    n_neighbors: int | None = None,
+    cut: bool = False,
+    metric: str = "euclidean",
+    search: str = "auto",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> IsomapReport:
     """Looks for what goes wrong with Isomap: graphs in parts, short circuits, no single right number of neighbours.
 
     Parameters

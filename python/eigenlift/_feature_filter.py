@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +23,12 @@ from ._progress import watching
 from ._rows import native
 from ._selection import Selected, folds_of, is_word, labels_of, measure_named, scorer_named
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._kernel_base import Kernel
+    from ._types import Progress, RandomState, Rows
 
 _METHODS = {"chi2", "f", "hsic", "jmi", "mi", "mrmr"}
 # Kernels that have a bandwidth by the median of distances when none is given.
@@ -107,28 +114,35 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
     13
     """
 
+    scores_: NDArray[np.float64]
+    errors_: NDArray[np.float64] | None
+    p_values_: NDArray[np.float64] | None
+    family_p_values_: NDArray[np.float64] | None
+    ranking_: NDArray[np.integer]
+    curve_: Account | None
+
     def __init__(
         self,
-        method="mi",
+        method: str = "mi",
         *,
-        n_features_to_select="auto",
-        scorer=None,
-        scoring=None,
-        cv=5,
-        n_neighbors=3,
-        discrete_features="auto",
-        discrete_target="auto",
-        corrected=False,
-        permutations=0,
-        kernel="rbf",
-        gamma=None,
-        standardize=False,
-        nested=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        n_features_to_select: int | str = "auto",
+        scorer: str | tuple[str, dict[str, float]] | None = None,
+        scoring: str | None = None,
+        cv: Any = 5,
+        n_neighbors: int = 3,
+        discrete_features: str | bool | ArrayLike = "auto",
+        discrete_target: str | bool = "auto",
+        corrected: bool = False,
+        permutations: int = 0,
+        kernel: str | Kernel = "rbf",
+        gamma: float | None = None,
+        standardize: bool = False,
+        nested: int | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.method = method
         self.n_features_to_select = n_features_to_select
         self.scorer = scorer
@@ -148,7 +162,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y, *, groups=None):
+    def fit(self, X: Rows, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Ranks columns and selects the first of them.
 
         Parameters
@@ -302,7 +316,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         for text in found["warnings"]:
             warnings.warn(text, EigenliftWarning, stacklevel=3)
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches, metadata_routing
@@ -9,6 +11,9 @@ from sklearn.utils import gen_batches, metadata_routing
 from . import _native, _parameters
 from ._account import Certificate, Plan
 from ._linear import PrincipalAxes, attributes, pass_on_warnings
+
+if TYPE_CHECKING:
+    from ._types import Array, Progress, Rows
 
 _STREAM_ROUTES = {"covariance", "tsqr", "directions"}
 # Up to so many columns the route that squares nothing costs little in each piece.
@@ -108,6 +113,10 @@ class IncrementalPCA(PrincipalAxes):
     1000
     """
 
+    n_samples_seen_: int
+    batch_size_: int
+    var_: Array
+
     __metadata_request__partial_fit = {"check_input": metadata_routing.UNUSED}
     _method = "pca"
 
@@ -124,18 +133,18 @@ class IncrementalPCA(PrincipalAxes):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        whiten=False,
-        copy=True,
-        batch_size=None,
-        route=None,
-        sketch_rows=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        whiten: bool = False,
+        copy: bool = True,
+        batch_size: int | None = None,
+        route: str | None = None,
+        sketch_rows: int | None = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
@@ -147,7 +156,7 @@ class IncrementalPCA(PrincipalAxes):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Finds the components of rows; what was seen before is forgotten.
 
         Parameters
@@ -170,7 +179,7 @@ class IncrementalPCA(PrincipalAxes):
         self._solution()
         return self
 
-    def partial_fit(self, X, y=None, check_input=True):
+    def partial_fit(self, X: Rows, y: object = None, check_input: bool = True) -> Self:
         """Adds rows to those seen before.
 
         Parameters

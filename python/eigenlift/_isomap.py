@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import BallTree, KDTree, NearestNeighbors
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import VALID_METRICS, BallTree, KDTree, NearestNeighbors
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
+from . import _parameters as parameters
 from ._account import Plan
 from ._base import EigenliftWarning
-from ._isomap_fit import IsomapFit, ScaledDistances
-from ._manifold import edges, known_metric
+from ._manifold import LARGEST_RADIUS, Manifold, edges, known_metric
 from ._rows import from_native, native
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-class Isomap(IsomapFit):
+    from numpy.typing import NDArray
+
+    from ._types import Array, Progress, RandomState, Rows
+
+_METRICS = {name for names in VALID_METRICS.values() for name in names} | {"precomputed"}
+_WORDS = {"separate", "largest", "bridge", "error"}
+
+
+class ScaledDistances:
+    """Eigenpairs of -1/2 H D² H, by the names that scikit-learn's kernel PCA has for them.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Largest first.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Of length 1; for landmarks the coordinates divided by the roots of the eigenvalues.
+    """
+
+    eigenvalues_: Array
+    eigenvectors_: Array
+
+    def __init__(self, eigenvalues, embedding):
+        self.eigenvalues_ = eigenvalues
+        lengths = np.sqrt(eigenvalues)
+        self.eigenvectors_ = embedding / np.where(lengths > 0, lengths, 1)
+
+
+class Isomap(Manifold):
     """Isomap: rows are joined to their neighbours, and coordinates keep the lengths of shortest paths.
 
     Parameters and attributes of scikit-learn's class of this name have its meaning. What comes on top: landmarks in place of n²
@@ -113,30 +147,42 @@ class Isomap(IsomapFit):
     True
     """
 
+    labels_: NDArray[np.int64]
+    component_sizes_: list[int]
+    bridges_: NDArray[np.void]
+    cut_: NDArray[np.void]
+    residual_variance_: float | None
+    residual_variance_error_: float | None
+    negative_share_: float | None
+    trustworthiness_: float | None
+    continuity_: float | None
+
+    _method = "isomap"
+
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        radius=None,
-        n_components=2,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        path_method="auto",
-        neighbors_algorithm="auto",
-        n_jobs=None,
-        metric="minkowski",
-        p=2,
-        metric_params=None,
-        landmarks=None,
-        disconnected="bridge",
-        cut=None,
-        search="auto",
-        random_state=None,
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        landmarks: int | str | None = None,
+        disconnected: str = "bridge",
+        cut: str | Iterable[tuple[int, int]] | None = None,
+        search: str = "auto",
+        random_state: RandomState = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.n_components = n_components
@@ -158,7 +204,7 @@ class Isomap(IsomapFit):
         self.verbose = verbose
         self.progress = progress
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -177,7 +223,7 @@ class Isomap(IsomapFit):
         settings["common"]["column_names"] = []
         return Plan.from_json(*_native.plan_isomap(native(X), settings, self._threads()))
 
-    def fit(self, X, y=None, graph=None):
+    def fit(self, X: Rows, y: object = None, graph: Any = None) -> Self:
         """Embeds X.
 
         Parameters
@@ -232,7 +278,7 @@ class Isomap(IsomapFit):
             )
         return self
 
-    def fit_transform(self, X, y=None, graph=None):
+    def fit_transform(self, X: Rows, y: object = None, graph: Any = None) -> Array:
         """Embeds X and returns the coordinates of its rows.
 
         Parameters
@@ -272,7 +318,7 @@ class Isomap(IsomapFit):
             X = self._distances(X, self._X_metric)
         return self._run(self._model.transform, native(X))
 
-    def component_of(self, X):
+    def component_of(self, X: Rows) -> NDArray[np.int64]:
         """The part of the embedding in which each new row is placed: that of its nearest row of the fit.
 
         Parameters
@@ -299,7 +345,7 @@ class Isomap(IsomapFit):
         return self._graph(X)
 
     @property
-    def nbrs_(self):
+    def nbrs_(self) -> Any:
         """scikit-learn's neighbours, fitted on the rows."""
         check_is_fitted(self)
         if "_nbrs" not in self.__dict__:
@@ -314,7 +360,7 @@ class Isomap(IsomapFit):
         return self._nbrs
 
     @property
-    def dist_matrix_(self):
+    def dist_matrix_(self) -> Array:
         """Lengths of shortest paths between all rows; copied from the model."""
         check_is_fitted(self)
         if self._model is None:
@@ -330,7 +376,7 @@ class Isomap(IsomapFit):
         return distances.astype(self._precision, copy=False)
 
     @property
-    def kernel_pca_(self):
+    def kernel_pca_(self) -> ScaledDistances:
         """Eigenpairs of the centred squared distances."""
         check_is_fitted(self)
         values = np.zeros(self._n_features_out)
@@ -339,7 +385,7 @@ class Isomap(IsomapFit):
             values[: len(found)] = found
         return ScaledDistances(values.astype(self._precision), self.embedding_)
 
-    def reconstruction_error(self):
+    def reconstruction_error(self) -> float:
         """‖K(D) - K(D_embedded)‖ / n_samples, with K(D) = -1/2 H D² H and the Frobenius norm.
 
         Returns
@@ -393,3 +439,120 @@ class Isomap(IsomapFit):
         tags.input_tags.pairwise = tags.input_tags.positive_only = given
         tags.input_tags.sparse = given or known_metric(self.metric, self.p, self.metric_params) is not None
         return tags
+
+    def _check_parameters(self):
+        parameters.integer(self, "n_neighbors", 1, none=True)
+        if self.radius != np.inf:
+            parameters.real(self, "radius", 0, none=True)
+        if self.n_neighbors is not None and self.radius is not None:
+            raise ValueError(
+                f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) for neighbours "
+                "within a radius."
+            )
+        if self.n_neighbors is None and self.radius is None:
+            raise ValueError("Neither n_neighbors nor radius is given. Give one of them.")
+        parameters.integer(self, "n_components", 1)
+        parameters.choice(self, "eigen_solver", {"auto", "arpack", "dense"})
+        parameters.real(self, "tol", 0)
+        parameters.integer(self, "max_iter", 1, none=True)
+        parameters.choice(self, "path_method", {"auto", "FW", "D"})
+        parameters.choice(self, "neighbors_algorithm", {"auto", "brute", "kd_tree", "ball_tree"})
+        if not callable(self.metric):
+            parameters.choice(self, "metric", _METRICS)
+        parameters.real(self, "p", 0, open_low=True)
+        parameters.instance(self, "metric_params", dict, none=True)
+        if self.landmarks != "exact":
+            parameters.integer(self, "landmarks", 1, none=True)
+        parameters.choice(self, "disconnected", _WORDS)
+        parameters.choice(self, "search", {"auto", "brute", "tree"})
+        parameters.memory(self)
+
+    def _settings(self, given, n_samples):
+        cut = self.cut
+        if isinstance(cut, str) and cut != "suspects":
+            parameters.refuse(self, "cut", "'suspects', pairs of rows or None")
+        search = "brute" if self.search == "auto" and self.neighbors_algorithm == "brute" else self.search
+        common = self._common(
+            given,
+            n_samples,
+            metric=known_metric(self.metric, self.p, self.metric_params) or "euclidean",
+            n_neighbors=None if self.n_neighbors is None else int(self.n_neighbors),
+            radius=None if self.radius is None else min(float(self.radius), LARGEST_RADIUS),
+            search=search,
+            tolerance=self._residual(self.tol),
+        )
+        return {
+            "common": common,
+            "exact": self.landmarks == "exact",
+            "landmarks": None if self.landmarks in (None, "exact") else int(self.landmarks),
+            "disconnected": self.disconnected,
+            "cut_suspects": cut == "suspects" if isinstance(cut, str) else False,
+            "cut_edges": [] if cut is None or isinstance(cut, str) else [(int(i), int(j)) for i, j in cut],
+        }
+
+    def _neighbors(self):
+        """scikit-learn's neighbours with these parameters, not fitted."""
+        return NearestNeighbors(
+            n_neighbors=self.n_neighbors,
+            radius=self.radius,
+            algorithm=self.neighbors_algorithm,
+            metric=self.metric,
+            p=self.p,
+            metric_params=self.metric_params,
+            n_jobs=self.n_jobs,
+        )
+
+    def _graph(self, X=None):
+        """Neighbours of rows as a CSR matrix of distances, by scikit-learn."""
+        if self.n_neighbors is not None:
+            return self._nbrs.kneighbors_graph(X, mode="distance").tocsr()
+        return self._nbrs.radius_neighbors_graph(X, mode="distance").tocsr()
+
+    def _route(self, X):
+        """How X goes to the compiled part: what it is, and in which form."""
+        if self.metric == "precomputed":
+            if not sparse.issparse(X):
+                return "distances", X
+        elif known_metric(self.metric, self.p, self.metric_params):
+            return "rows", X
+        self._nbrs = self._neighbors().fit(X)
+        graph = self._graph()
+        count = connected_components(graph, directed=False, return_labels=False)
+        if count == 1 or self.disconnected in ("separate", "error"):
+            return "neighbors", graph
+        if self.metric == "precomputed":
+            raise RuntimeError(
+                f"The number of connected components of the neighbors graph is {count} > 1, and a sparse graph does not say how far "
+                "apart they are. Raise n_neighbors, give distances between all rows, or choose disconnected='separate'."
+            )
+        # Bridges need distances that lists of neighbours do not have.
+        return "distances", self._distances(X, X)
+
+    def _distances(self, X, Y):
+        """Distances between all rows by a metric of scikit-learn."""
+        further = dict(self.metric_params or {})
+        if self.metric == "minkowski":
+            further.setdefault("p", self.p)
+        same = X is Y
+        D = pairwise_distances(X, None if same else Y, metric=self.metric, n_jobs=self.n_jobs, **further)
+        if same:
+            # How far a row is from itself counts for nothing.
+            np.fill_diagonal(D, 0)
+        return np.ascontiguousarray(D, dtype=np.float64)
+
+    def _checked_graph(self, graph, n_samples):
+        if not known_metric(self.metric, self.p, self.metric_params):
+            raise ValueError(
+                f"A graph and the metric {self.metric!r} cannot both be given: new rows are placed by euclidean, manhattan, cosine or "
+                "correlation distances."
+            )
+        graph = check_array(graph, accept_sparse="csr", dtype=np.float64)
+        if graph.shape != (n_samples, n_samples):
+            raise ValueError(
+                f"A graph of shape {graph.shape} for {n_samples} rows; there must be one row and one column for each."
+            )
+        return native(sparse.csr_matrix(graph))
+
+    def _turned_landmarks(self, model):
+        # Signs of an exact fit are scikit-learn's already.
+        return self._turned(model) if '"n_landmarks":' in model.plan else model

@@ -8,6 +8,7 @@ import json
 import math
 import numbers
 import re
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +16,9 @@ from sklearn.utils import check_array
 
 from . import _native, _rows
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from ._types import Array, Rows
 
 _FROM_DATA = ("median", "1/d")
 # What a fit of kernel PCA chooses.
@@ -57,20 +61,20 @@ class Kernel:
         given = (f"{name}={shown(getattr(self, name))}" for name in self._given())
         return f"{type(self).__name__}({', '.join(given)})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return str(self) == str(other) if isinstance(other, Kernel) else NotImplemented
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(str(self))
 
-    def __add__(self, other):
+    def __add__(self, other: Kernel) -> Sum:
         return Sum(copy.deepcopy(self), copy.deepcopy(other)) if isinstance(other, Kernel) else NotImplemented
 
-    def __radd__(self, other):
+    def __radd__(self, other: int) -> Kernel:
         # The builtin sum starts with 0.
         return copy.deepcopy(self) if _is_number(other) and other == 0 else NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Kernel | float) -> Kernel:
         if isinstance(other, Kernel):
             return Product(copy.deepcopy(self), copy.deepcopy(other))
         if not _is_number(other):
@@ -81,7 +85,7 @@ class Kernel:
 
     __rmul__ = __mul__
 
-    def __call__(self, X, Y=None, n_jobs=None):
+    def __call__(self, X: Rows, Y: Rows | None = None, n_jobs: int | None = None) -> Array:
         """Values k(x, y) of all rows of X and Y.
 
         Parameters
@@ -107,7 +111,7 @@ class Kernel:
         threads = thread_count(n_jobs)
         return _rows.kernel_matrix(numbers_found(self._evaluable(), X, threads), X, Y, threads)
 
-    def diag(self, X, n_jobs=None):
+    def diag(self, X: Rows, n_jobs: int | None = None) -> Array:
         """Values k(x, x) of the rows of X.
 
         Parameters
@@ -125,7 +129,7 @@ class Kernel:
         values = _native.kernel_diagonal(numbers_found(self._evaluable(), X, threads), _rows.native(X), threads)
         return values.astype(X.dtype, copy=False)
 
-    def resolve(self, X, n_jobs=None):
+    def resolve(self, X: Rows, n_jobs: int | None = None) -> Kernel:
         """The kernel with `"median"` and `"1/d"` replaced by the numbers found from the rows of X.
 
         Parameters
@@ -141,7 +145,7 @@ class Kernel:
         """
         return parse(numbers_found(str(self), checked(X), thread_count(n_jobs)))
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; those of kernels inside as `name__parameter` if `deep`."""
         params = {name: getattr(self, name) for name in self._parameters}
         if deep:
@@ -150,7 +154,7 @@ class Kernel:
                     params.update((f"{name}__{inner}", value) for inner, value in params[name].get_params().items())
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Changes parameters, named as by `get_params`; when they do not fit, nothing is changed."""
         changed, inside = copy.deepcopy(self), {}
         for name, value in params.items():
@@ -193,7 +197,7 @@ class Kernel:
 class _Pair(Kernel):
     _parameters = ("k1", "k2")
 
-    def __init__(self, k1, k2):
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
         self.k1 = k1
         self.k2 = k2
         self._check()
@@ -219,6 +223,9 @@ class Sum(_Pair):
     True
     """
 
+    k1: Kernel
+    k2: Kernel
+
     def __repr__(self):
         return f"{self.k1!r} + {self.k2!r}"
 
@@ -240,6 +247,9 @@ class Product(_Pair):
     >>> Product(Linear(), RBF(gamma=1)) == Linear() * RBF(gamma=1)
     True
     """
+
+    k1: Kernel
+    k2: Kernel
 
     def __repr__(self):
         right = f"({self.k2!r})" if isinstance(self.k2, (Sum, Scaled, Product)) else repr(self.k2)
@@ -266,9 +276,12 @@ class Scaled(Kernel):
     True
     """
 
+    factor: float
+    kernel: Kernel
+
     _parameters = ("factor", "kernel")
 
-    def __init__(self, factor, kernel):
+    def __init__(self, factor: float, kernel: Kernel) -> None:
         self.factor = factor
         self.kernel = kernel
         self._check()
@@ -414,7 +427,7 @@ def numbers_found(text, X, threads):
     return text
 
 
-def parse(text):
+def parse(text: str) -> Kernel:
     """The kernel that a text describes, as on the command line.
 
     Parameters

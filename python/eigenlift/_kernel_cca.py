@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self, overload
+
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
@@ -12,11 +14,18 @@ from ._account import Account, Plan
 from ._kernelised import Kernelised
 from ._rows import native
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ._types import Array, KernelLike, Progress, RandomState, Rows
+
 # Names of the tables in messages, and of their columns where some tables have names and others have not.
 _TABLES = ("X", "y")
 
 
-def correlations_between(scores):
+def correlations_between(scores: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
     """Correlation of each component, mean over pairs of tables; 0 where scores do not vary."""
     centred = [np.asarray(table, dtype=np.float64) - np.mean(table, axis=0, dtype=np.float64) for table in scores]
     lengths = [np.sqrt(np.sum(table**2, axis=0)) for table in centred]
@@ -127,29 +136,44 @@ class KernelCCA(Kernelised):
     ((300, 1), (300, 1))
     """
 
+    correlations_: NDArray[np.float64]
+    training_correlations_: NDArray[np.float64]
+    held_out_correlations_: NDArray[np.float64]
+    held_out_errors_: NDArray[np.float64]
+    regularization_: NDArray[np.float64]
+    regularization_curve_: Account | None
+    p_values_: NDArray[np.float64] | None
+    null_95_: float | None
+    tested_correlations_: NDArray[np.float64] | None
+    scores_: list[Array]
+    left_out_: list[float | None]
+    n_views_: int
+    kernels_: list[str]
+    plan_: Plan
+
     _method = "kcca"
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        regularization="auto",
-        folds=5,
-        n_permutations=0,
-        rank=None,
-        error=None,
-        approximation=None,
-        random_state=None,
-        n_jobs=None,
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        kernel: KernelLike | Sequence[KernelLike] = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        regularization: float | str = "auto",
+        folds: int = 5,
+        n_permutations: int = 0,
+        rank: int | str | None = None,
+        error: float | None = None,
+        approximation: str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -168,7 +192,7 @@ class KernelCCA(Kernelised):
         self.verbose = verbose
         self.progress = progress
 
-    def plan(self, X, y, *views):
+    def plan(self, X: Rows, y: Rows, *views: Rows) -> Plan:
         """What `fit` would do with these tables, without doing it.
 
         Parameters
@@ -184,7 +208,7 @@ class KernelCCA(Kernelised):
         settings, tables = twin._prepared(X, y, views)
         return Plan.from_json(*_native.plan_kernel_cca(tables, settings, self._threads()))
 
-    def fit(self, X, y, *views):
+    def fit(self, X: Rows, y: Rows, *views: Rows) -> Self:
         """Finds the components of the tables.
 
         Parameters
@@ -294,16 +318,16 @@ class KernelCCA(Kernelised):
         self._n_features_out = len(self.correlations_)
 
     @property
-    def x_scores_(self):
+    def x_scores_(self) -> Array:
         """Scores of the rows of X that it was fitted on."""
         return self.scores_[0]
 
     @property
-    def y_scores_(self):
+    def y_scores_(self) -> Array:
         """Scores of the rows of y that it was fitted on."""
         return self.scores_[1]
 
-    def fit_transform(self, X, y, *views):
+    def fit_transform(self, X: Rows, y: Rows, *views: Rows) -> Array:
         """Finds the components of the tables and returns the scores of X; those of all tables are in `scores_`.
 
         Parameters
@@ -317,7 +341,11 @@ class KernelCCA(Kernelised):
         """
         return self.fit(X, y, *views).scores_[0]
 
-    def transform(self, X, y=None, *views):
+    @overload
+    def transform(self, X: Rows, y: None = None) -> Array: ...
+    @overload
+    def transform(self, X: Rows, y: Rows, *views: Rows) -> tuple[Array, ...]: ...
+    def transform(self, X: Rows, y: Rows | None = None, *views: Rows) -> Array | tuple[Array, ...]:
         """Scores of rows.
 
         Parameters
@@ -351,7 +379,7 @@ class KernelCCA(Kernelised):
             _native.kernel_cca_scores, self._model, place, self._compared(X, place, self.plan_.views[place])
         )
 
-    def correlations(self, X, y, *views):
+    def correlations(self, X: Rows, y: Rows, *views: Rows) -> NDArray[np.float64]:
         """Plain correlations of the scores of these rows.
 
         Parameters
@@ -373,7 +401,7 @@ class KernelCCA(Kernelised):
         check_consistent_length(*rows)
         return correlations_between([self._scores(table, place) for place, table in enumerate(rows)])
 
-    def score(self, X, y, *views):
+    def score(self, X: Rows, y: Rows, *views: Rows) -> float:
         """Mean of the plain correlations of these rows over components, for model selection.
 
         Parameters

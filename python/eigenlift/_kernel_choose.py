@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state, column_or_1d
@@ -16,6 +17,14 @@ from ._kernel_base import CATALOG, OF_DISTANCE, Kernel
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from ._kernel_pca import KernelPCA
+    from ._types import Progress, RandomState, Rows
 
 
 def _open_bandwidth(name):
@@ -66,7 +75,7 @@ class KernelChoice(Account):
     """
 
     @classmethod
-    def from_json(cls, text, words=None):
+    def from_json(cls, text: str, words: str | None = None) -> Self:
         values = json.loads(text)
         point = values["points"][values["chosen"]]
         values |= {"kernel": point["kernel"], "n_components": point["n_components"]}
@@ -75,11 +84,11 @@ class KernelChoice(Account):
         return cls(values, words)
 
     @property
-    def bandwidth(self):
+    def bandwidth(self) -> float | None:
         """The bandwidth chosen, in the notation of the kernel; None for one without."""
         return self._values["points"][self._values["chosen"]]["bandwidth"]
 
-    def estimator(self, **parameters):
+    def estimator(self, **parameters: Any) -> KernelPCA:
         """An unfitted `KernelPCA` with what was chosen.
 
         Parameters
@@ -106,12 +115,12 @@ class KernelChoice(Account):
         )
 
 
-def seed_of(random_state):
+def seed_of(random_state: RandomState) -> int:
     """A seed for the compiled part; None gives 0, so that results repeat."""
     return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def described(asked, kernel):
+def described(asked: Any, kernel: object) -> str:
     """A kernel as the command line writes it."""
     if isinstance(kernel, Kernel):
         return str(kernel)
@@ -158,21 +167,21 @@ def _labels(asked, X):
 
 
 def choose_kernel_pca(
-    X,
-    y=None,
+    X: Rows,
+    y: ArrayLike | None = None,
     *,
-    kernel="rbf",
-    n_components=None,
-    most_components=None,
-    mask="entries",
-    task=None,
-    scorer="best",
-    max_rows=None,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
+    n_components: int | None = None,
+    most_components: int | None = None,
+    mask: str | tuple[str, int] | tuple[str, tuple[int, int]] = "entries",
+    task: str | None = None,
+    scorer: str = "best",
+    max_rows: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> KernelChoice:
     """Chooses the bandwidth and the number of components of kernel PCA.
 
     Without y some entries of each row are hidden, and kernel PCA of other rows predicts them from the rest of the row: the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -12,6 +14,11 @@ from . import _parameters as parameters
 from ._account import Account, Plan
 from ._kernelised import Kernelised
 from ._rows import native
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._types import Array, KernelLike, Progress, RandomState, Rows
 
 
 def _classes_named(names):
@@ -93,28 +100,41 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
     True
     """
 
+    classes_: NDArray[Any]
+    priors_: NDArray[np.float64]
+    means_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    explained_variance_ratio_: NDArray[np.float64]
+    regularization_: float
+    regularization_curve_: Account | None
+    held_out_accuracy_: tuple[float, float] | None
+    training_accuracy_: float
+    left_out_: float | None
+    kernel_: str
+    plan_: Plan
+
     _method = "kda"
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        regularization="auto",
-        folds=5,
-        rank=None,
-        error=None,
-        approximation=None,
-        random_state=None,
-        n_jobs=None,
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        regularization: float | str = "auto",
+        folds: int = 5,
+        rank: int | str | None = None,
+        error: float | None = None,
+        approximation: str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -132,7 +152,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         self.verbose = verbose
         self.progress = progress
 
-    def plan(self, X, y):
+    def plan(self, X: Rows, y: ArrayLike) -> Plan:
         """What `fit` would do with these rows, without doing it.
 
         Parameters
@@ -148,7 +168,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         rows, _, _, settings = twin._prepared(X, y)
         return Plan.from_json(*_native.plan_kernel_discriminant(rows, settings, self._threads()))
 
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Finds the directions that tell the classes apart.
 
         Parameters
@@ -224,7 +244,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         self.kernel_ = self.plan_.kernel if choice.text else str(choice.kernel)
         self._n_features_out = model.n_outputs
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Places of rows along the directions.
 
         Parameters
@@ -240,7 +260,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(self._model.transform, self._compared(X, 0, self.plan_))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Rows) -> NDArray[np.float64]:
         """Logarithms of the probabilities of the classes.
 
         Parameters
@@ -257,7 +277,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(_native.kernel_discriminant_log_proba, self._model, self._compared(X, 0, self.plan_))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Probabilities of the classes, as if each were normal with the variance within along the directions.
 
         Parameters
@@ -272,7 +292,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         """
         return np.exp(self.predict_log_proba(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> NDArray[np.float64]:
         """What classes are decided by: the larger, the more probable.
 
         Parameters
@@ -289,7 +309,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         logs = self.predict_log_proba(X)
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray[Any]:
         """The most probable class of each row.
 
         Parameters

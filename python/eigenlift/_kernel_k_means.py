@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +14,11 @@ from . import _parameters as parameters
 from ._account import Plan
 from ._kernelised import Kernelised
 from ._rows import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Array, KernelLike, Progress, RandomState, Rows
 
 
 class KernelKMeans(ClusterMixin, Kernelised):
@@ -69,29 +76,38 @@ class KernelKMeans(ClusterMixin, Kernelised):
     1.0
     """
 
+    labels_: NDArray[np.int64]
+    inertia_: float
+    cluster_sizes_: NDArray[np.int64]
+    n_iter_: int
+    converged_: bool
+    left_out_: float | None
+    kernel_: str
+    plan_: Plan
+
     _method = "kkmeans"
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        n_init=10,
-        max_iter=300,
-        spectral=None,
-        rank=None,
-        error=None,
-        approximation=None,
-        random_state=None,
-        n_jobs=None,
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        max_iter: int = 300,
+        spectral: int | None = None,
+        rank: int | str | None = None,
+        error: float | None = None,
+        approximation: str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.gamma = gamma
@@ -110,7 +126,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         self.verbose = verbose
         self.progress = progress
 
-    def plan(self, X, y=None):
+    def plan(self, X: Rows, y: object = None) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -127,7 +143,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         rows, settings = twin._prepared(X)
         return Plan.from_json(*_native.plan_kernel_k_means(rows, settings, self._threads()))
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Finds the clusters of X.
 
         Parameters
@@ -183,7 +199,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         # scikit-learn's, where it warns.
         return ConvergenceWarning if "distinct clusters" in text else super()._category(text)
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Distances of rows to the mean of each cluster, in feature space.
 
         Parameters
@@ -203,7 +219,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(self._model.transform, self._compared(X, 0, self.plan_))
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> NDArray[np.int64]:
         """The cluster of each row: that whose mean is nearest.
 
         Parameters
@@ -219,7 +235,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(self._model.labels_of, self._compared(X, 0, self.plan_))
 
-    def plane(self, X):
+    def plane(self, X: Rows) -> Array:
         """Scores of rows on the first two kernel principal components of the same features, for pictures.
 
         Parameters
@@ -235,7 +251,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(_native.kernel_k_means_plane, self._model, self._compared(X, 0, self.plan_))
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: object = None) -> float:
         """Minus the sum of the squared distances of rows to the nearest mean.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils import check_array
 
@@ -12,6 +14,12 @@ from ._kernel_choose import described, seed_of
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._kernel_base import Kernel
+    from ._types import Progress, RandomState, Rows
 
 
 class SensitivityReport(Account):
@@ -105,17 +113,17 @@ def _study(asked, function, *own, report):
 
 
 def kernel_sensitivity(
-    X,
-    n_components=2,
+    X: Rows,
+    n_components: int = 2,
     *,
-    kernel="rbf(gamma=median)",
-    bandwidths=None,
-    max_rows=None,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    kernel: str | Kernel = "rbf(gamma=median)",
+    bandwidths: ArrayLike | None = None,
+    max_rows: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> SensitivityReport:
     """How the leading subspace of kernel PCA turns with the bandwidth, from one pass of distances.
 
     Parameters
@@ -159,17 +167,17 @@ def kernel_sensitivity(
 
 
 def kernel_stability(
-    X,
-    n_components=10,
+    X: Rows,
+    n_components: int = 10,
     *,
-    kernel="rbf(gamma=median)",
-    resamples=None,
-    max_rows=None,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    kernel: str | Kernel = "rbf(gamma=median)",
+    resamples: int | None = None,
+    max_rows: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> StabilityReport:
     """How the components of kernel PCA turn when half of the rows are drawn.
 
     Parameters
@@ -208,17 +216,17 @@ def kernel_stability(
 
 
 def kernel_parallel_analysis(
-    X,
+    X: Rows,
     *,
-    kernel="rbf(gamma=median)",
-    permutations=None,
-    quantile=None,
-    max_rows=None,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    kernel: str | Kernel = "rbf(gamma=median)",
+    permutations: int | None = None,
+    quantile: float | None = None,
+    max_rows: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> ParallelReport:
     """How many eigenvalues of the centred kernel matrix are larger than unrelated columns give.
 
     A rule about structure, not about denoising, for which `choose_kernel_pca` is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg, sparse, special
@@ -12,6 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import EigenliftWarning, Estimator
+
+if TYPE_CHECKING:
+    from ._types import Array, Rows
 
 ROUTES = {"covariance", "dual", "tsqr", "krylov", "directions"}
 
@@ -199,9 +203,18 @@ class PrincipalAxes(Estimator):
     Subclasses have the parameter `whiten`; `scale_` holds what columns are divided by, or is None.
     """
 
+    n_components_: int
+    components_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    singular_values_: Array
+    spectrum_: Array
+    mean_: Array
+    noise_variance_: float
+
     scale_ = None
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Scores of rows: their coordinates along the components.
 
         Parameters
@@ -262,7 +275,7 @@ class PrincipalAxes(Estimator):
             pairs.append((self.scale_, model.scale))
         return all(np.array_equal(ours, theirs.astype(ours.dtype)) for ours, theirs in pairs)
 
-    def to_onnx(self, *, dtype=None):
+    def to_onnx(self, *, dtype: str | None = None) -> Any:
         """The transform as an ONNX model.
 
         Parameters
@@ -293,7 +306,7 @@ class PrincipalAxes(Estimator):
             name=type(self).__name__,
         )
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Rows) -> Array:
         """Rows from scores.
 
         Parameters
@@ -336,7 +349,7 @@ class PrincipalAxes(Estimator):
             matrix *= scale[:, None] * scale
         return matrix.astype(self.components_.dtype, copy=False)
 
-    def get_covariance(self):
+    def get_covariance(self) -> Array:
         """Covariance of the columns by the probabilistic model: components, and the same noise in all other directions.
 
         Returns
@@ -348,7 +361,7 @@ class PrincipalAxes(Estimator):
         excess, noise = self._excess()
         return self._between_axes(excess + noise, noise, self.scale_)
 
-    def get_precision(self):
+    def get_precision(self) -> Array:
         """Inverse of `get_covariance()`; without noise and with fewer components than columns, its pseudo-inverse.
 
         Returns

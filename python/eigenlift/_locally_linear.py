@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,6 +12,9 @@ from . import _parameters as parameters
 from ._account import Plan
 from ._manifold import Manifold, dense
 from ._rows import from_native, native
+
+if TYPE_CHECKING:
+    from ._types import Array, Progress, RandomState, Rows
 
 _METHODS = {"standard", "hessian", "modified", "ltsa"}
 # The least ridge that keeps products within a neighbourhood solvable.
@@ -87,29 +92,32 @@ class LocallyLinearEmbedding(Manifold):
     True
     """
 
+    eigenvalues_: Array
+    reconstruction_error_: float
+
     _method = "lle"
 
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        n_components=2,
-        reg=1e-3,
-        eigen_solver="auto",
-        tol=1e-6,
-        max_iter=100,
-        method="standard",
-        hessian_tol=1e-4,
-        modified_tol=1e-12,
-        neighbors_algorithm="auto",
-        random_state=None,
-        n_jobs=None,
-        metric="euclidean",
-        search="auto",
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        n_neighbors: int = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        method: str = "standard",
+        hessian_tol: float = 1e-4,
+        modified_tol: float = 1e-12,
+        neighbors_algorithm: str = "auto",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        metric: str = "euclidean",
+        search: str = "auto",
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.reg = reg
@@ -176,7 +184,7 @@ class LocallyLinearEmbedding(Manifold):
             "modified_zero": float(self.modified_tol),
         }
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -195,7 +203,7 @@ class LocallyLinearEmbedding(Manifold):
         settings["common"]["column_names"] = []
         return Plan.from_json(*_native.plan_lle(native(X), settings, self._threads()))
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
 
         Parameters
@@ -229,7 +237,7 @@ class LocallyLinearEmbedding(Manifold):
         self.reconstruction_error_ = float(self.eigenvalues_.sum())
 
     @property
-    def nbrs_(self):
+    def nbrs_(self) -> Any:
         """scikit-learn's neighbours, fitted on the rows."""
         check_is_fitted(self)
         if "_nbrs" not in self.__dict__:
@@ -264,20 +272,20 @@ class LocallyLinearEmbedding(Manifold):
 
 
 def locally_linear_embedding(
-    X,
+    X: Rows,
     *,
-    n_neighbors,
-    n_components,
-    reg=1e-3,
-    eigen_solver="auto",
-    tol=1e-6,
-    max_iter=100,
-    method="standard",
-    hessian_tol=1e-4,
-    modified_tol=1e-12,
-    random_state=None,
-    n_jobs=None,
-):
+    n_neighbors: int,
+    n_components: int,
+    reg: float = 1e-3,
+    eigen_solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    method: str = "standard",
+    hessian_tol: float = 1e-4,
+    modified_tol: float = 1e-12,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> tuple[Array, float]:
     """Locally linear embedding of rows, and its error.
 
     Parameters

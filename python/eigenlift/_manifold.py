@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +15,9 @@ from ._account import Account, Plan
 from ._base import Estimator
 from ._linear import pass_on_warnings
 from ._rows import native, owned
+
+if TYPE_CHECKING:
+    from ._types import Array, Rows
 
 # Relative residual that is asked for when `tol` is 0, and the smallest that double precision can meet.
 _TOLERANCE = 1e-10
@@ -56,6 +60,10 @@ class Manifold(Estimator):
     Subclasses have the parameters `n_components`, `random_state`, `memory`, `n_jobs`, `verbose` and `progress`. How rows were
     given to the compiled part is in `_given`: as rows, as distances to the rows of the fit, or as neighbours among these.
     """
+
+    embedding_: Array
+    n_iter_: int
+    plan_: Plan
 
     def _residual(self, tol):
         return max(float(tol), _SMALLEST_TOLERANCE) if tol else _TOLERANCE
@@ -125,7 +133,7 @@ class Manifold(Estimator):
         out[:, : scores.shape[1]] = scores
         return out
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Rows, y: object = None) -> Array:
         """Embeds X and returns the coordinates of its rows.
 
         Parameters
@@ -141,7 +149,7 @@ class Manifold(Estimator):
         self.fit(X)
         return self.embedding_
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Coordinates of new rows.
 
         Parameters

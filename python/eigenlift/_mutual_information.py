@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,11 @@ from ._progress import watching
 from ._rows import native
 from ._selection import is_word, labels_of
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._types import Progress, RandomState, Rows
 
 
 class InformationReport(NamedTuple):
@@ -54,13 +59,13 @@ class InformationReport(NamedTuple):
         return "\n".join(lines)
 
 
-def column_names(X):
+def column_names(X: Any) -> list[str]:
     """Names of the columns of a table; none where it has none."""
     names = getattr(X, "columns", None)
     return [] if names is None else [str(name) for name in names]
 
 
-def discrete_mask(discrete_features, n_features):
+def discrete_mask(discrete_features: bool | ArrayLike, n_features: int) -> NDArray[np.bool_]:
     """Which columns are discrete, from True or False for all, a mask or numbers of columns."""
     if isinstance(discrete_features, (bool, np.bool_)):
         return np.full(n_features, bool(discrete_features))
@@ -119,7 +124,16 @@ def _settings(asked, mask):
     }
 
 
-def mutual_info_classif(X, y, *, discrete_features="auto", n_neighbors=3, copy=True, random_state=None, n_jobs=None):
+def mutual_info_classif(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    discrete_features: str | bool | ArrayLike = "auto",
+    n_neighbors: int = 3,
+    copy: bool = True,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
     """Mutual information of each column and classes, in nats: scikit-learn's function, faster and without noise.
 
     No noise is added to tell equal values apart: ties are counted as such, so that the result never exceeds the entropy of
@@ -161,7 +175,16 @@ def mutual_info_classif(X, y, *, discrete_features="auto", n_neighbors=3, copy=T
     return _as_scikit_learn(parameters.of_function("mutual_info_classif", locals()), True)
 
 
-def mutual_info_regression(X, y, *, discrete_features="auto", n_neighbors=3, copy=True, random_state=None, n_jobs=None):
+def mutual_info_regression(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    discrete_features: str | bool | ArrayLike = "auto",
+    n_neighbors: int = 3,
+    copy: bool = True,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
     """Mutual information of each column and a number, in nats: scikit-learn's function, faster and without noise.
 
     Parameters
@@ -190,19 +213,19 @@ def mutual_info_regression(X, y, *, discrete_features="auto", n_neighbors=3, cop
 
 
 def mutual_information(
-    X,
-    y,
+    X: Rows,
+    y: ArrayLike,
     *,
-    discrete_features="auto",
-    discrete_target="auto",
-    n_neighbors=3,
-    corrected=False,
-    permutations=0,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    progress=None,
-):
+    discrete_features: str | bool | ArrayLike = "auto",
+    discrete_target: str | bool = "auto",
+    n_neighbors: int = 3,
+    corrected: bool = False,
+    permutations: int = 0,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    progress: Progress = None,
+) -> InformationReport:
     """Mutual information of each column and the labels with standard errors, and with p-values by permutation.
 
     Two discrete variables are counted, a discrete and a continuous one compared by Ross's estimator, two continuous ones by that
@@ -271,7 +294,7 @@ def mutual_information(
     return InformationReport(**scores_by_name(found), names=names or [f"x{i}" for i in range(X.shape[1])])
 
 
-def scores_by_name(found):
+def scores_by_name(found: str | list[dict[str, Any]]) -> dict[str, NDArray[np.float64] | None]:
     """Values, errors and p-values of features as arrays; None where there are none."""
     scores = json.loads(found) if isinstance(found, str) else found
     columns = {"values": "value", "errors": "error", "p_values": "p_value", "family_p_values": "family_p_value"}

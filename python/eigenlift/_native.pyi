@@ -5,31 +5,11 @@ Rows come as a C-ordered two-dimensional array of float32 or float64, which is n
 a second, and call `progress(stage, done, total)` a few times a second when it is given.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ._settings import (
-    ChoiceSettings,
-    DiffusionSettings,
-    InformationSettings,
-    IsomapSettings,
-    KernelCcaSettings,
-    KernelDiscriminantSettings,
-    KernelKMeansSettings,
-    KernelPcaSettings,
-    LaplacianSettings,
-    LleSettings,
-    ManifoldCommon,
-    MdsSettings,
-    PcaSettings,
-    PreimageSettings,
-    SearchSettings,
-    SelectionSettings,
-    StudySettings,
-)
 
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint32], Dense, int]
@@ -37,6 +17,8 @@ Rows: TypeAlias = Dense | Csr
 Classes: TypeAlias = NDArray[np.int64] | None
 Numbers: TypeAlias = NDArray[np.float64] | None
 Progress: TypeAlias = Callable[[str, int, int], object] | None
+# Their names and types are those of the structures in `python/src` that end in `Settings`.
+Settings: TypeAlias = Mapping[str, Any]
 
 __version__: Final[str]
 
@@ -156,14 +138,14 @@ class Model:
         """Isomap: scores of rows that are known by their neighbours, as the parts of a CSR matrix."""
     def inverse(self, scores: NDArray[np.float64], threads: int) -> NDArray[np.float64]: ...
     def certify(self, x: Rows, threads: int, progress: Progress = None) -> Model: ...
-    def refine(self, x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
+    def refine(self, x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
     def save(self, path: str) -> None: ...
 
 @final
 class PcaStream:
     """Sums of rows that come in pieces; pickles as NumPy arrays."""
 
-    def __new__(cls, n_features: int, settings: PcaSettings, threads: int) -> PcaStream: ...
+    def __new__(cls, n_features: int, settings: Settings, threads: int) -> PcaStream: ...
     @property
     def count(self) -> int: ...
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -222,21 +204,21 @@ class Pieces(Protocol):
     def project(self, model: Model) -> NDArray[np.float64]: ...
 
 def load(path: str) -> Model: ...
-def fit_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_kernel_pca(x: Rows, settings: KernelPcaSettings, threads: int) -> tuple[str, str]:
+def fit_kernel_pca(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_pca(x: Rows, settings: Settings, threads: int) -> tuple[str, str]:
     """Plan as JSON and as text."""
 
 def invert_kernel_pca(
     model: Model,
     scores: NDArray[np.float64],
-    settings: PreimageSettings,
+    settings: Settings,
     threads: int,
     progress: Progress = None,
 ) -> tuple[Dense, dict[str, Any]]:
     """Rows for scores; distances, deviations, starts, trusted, steps, converged, limit, method."""
 
 def denoise_kernel_pca(
-    model: Model, x: Rows, settings: PreimageSettings, threads: int, progress: Progress = None
+    model: Model, x: Rows, settings: Settings, threads: int, progress: Progress = None
 ) -> tuple[Dense, dict[str, Any]]:
     """Rows projected and put back, and the same."""
 
@@ -266,7 +248,7 @@ def align_kernel_pca(
     """The model with its axes turned to those of the earlier one, and how as JSON."""
 
 def choose_kernel_pca(
-    x: Rows, classes: Classes, numbers: Numbers, settings: ChoiceSettings, threads: int, progress: Progress = None
+    x: Rows, classes: Classes, numbers: Numbers, settings: Settings, threads: int, progress: Progress = None
 ) -> str:
     """As JSON: by hidden entries, or by what can be learned from the scores when there are classes or numbers."""
 
@@ -274,14 +256,14 @@ def kernel_sensitivity(
     x: Rows,
     n_components: int,
     bandwidths: list[float],
-    settings: StudySettings,
+    settings: Settings,
     threads: int,
     progress: Progress = None,
 ) -> str:
     """As JSON; no bandwidths stand for a grid around the median."""
 
 def kernel_stability(
-    x: Rows, n_components: int, resamples: int | None, settings: StudySettings, threads: int, progress: Progress = None
+    x: Rows, n_components: int, resamples: int | None, settings: Settings, threads: int, progress: Progress = None
 ) -> str:
     """As JSON."""
 
@@ -289,57 +271,53 @@ def kernel_parallel_analysis(
     x: Rows,
     permutations: int | None,
     quantile: float | None,
-    settings: StudySettings,
+    settings: Settings,
     threads: int,
     progress: Progress = None,
 ) -> str:
     """As JSON."""
 
-def fit_pca(x: Rows, weights: Numbers, settings: PcaSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_pca(x: Rows, settings: PcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_pca(x: Rows, weights: Numbers, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_pca(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
 def fit_whitening(
     x: Rows,
     weights: Numbers,
     method: str,  # zca, pca, cholesky, zca-cor, pca-cor
     ridge: float,
-    settings: PcaSettings,  # n_components None: all directions with variance
+    settings: Settings,  # n_components None: all directions with variance
     threads: int,
     progress: Progress = None,
 ) -> Model: ...
-def fit_isomap(
-    x: Rows, graph: Csr | None, settings: IsomapSettings, threads: int, progress: Progress = None
-) -> Model: ...
-def plan_isomap(x: Rows, settings: IsomapSettings, threads: int) -> tuple[str, str]: ...
-def fit_mds(x: Rows, settings: MdsSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_mds(x: Rows, settings: MdsSettings, threads: int) -> tuple[str, str]: ...
-def fit_laplacian(x: Rows, settings: LaplacianSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_laplacian(x: Rows, settings: LaplacianSettings, threads: int) -> tuple[str, str]: ...
-def fit_diffusion(x: Rows, settings: DiffusionSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_diffusion(x: Rows, settings: DiffusionSettings, threads: int) -> tuple[str, str]: ...
-def fit_lle(x: Rows, settings: LleSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_lle(x: Rows, settings: LleSettings, threads: int) -> tuple[str, str]: ...
-def fit_kernel_cca(
-    tables: list[Rows], settings: KernelCcaSettings, threads: int, progress: Progress = None
-) -> Model: ...
-def plan_kernel_cca(tables: list[Rows], settings: KernelCcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_isomap(x: Rows, graph: Csr | None, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_isomap(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def fit_mds(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_mds(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def fit_laplacian(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_laplacian(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def fit_diffusion(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_diffusion(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def fit_lle(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_lle(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def fit_kernel_cca(tables: list[Rows], settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_cca(tables: list[Rows], settings: Settings, threads: int) -> tuple[str, str]: ...
 def kernel_cca_scores(model: Model, view: int, x: Rows, threads: int, progress: Progress = None) -> Dense:
     """Scores of rows of one table, counted from 0."""
 
 def fit_kernel_discriminant(
     x: Rows,
     classes: NDArray[np.uint32],  # from 0
-    settings: KernelDiscriminantSettings,
+    settings: Settings,
     threads: int,
     progress: Progress = None,
 ) -> Model: ...
-def plan_kernel_discriminant(x: Rows, settings: KernelDiscriminantSettings, threads: int) -> tuple[str, str]: ...
+def plan_kernel_discriminant(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
 def kernel_discriminant_log_proba(
     model: Model, x: Rows, threads: int, progress: Progress = None
 ) -> NDArray[np.float64]:
     """Logarithms of the probabilities of the classes."""
 
-def fit_kernel_k_means(x: Rows, settings: KernelKMeansSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_kernel_k_means(x: Rows, settings: KernelKMeansSettings, threads: int) -> tuple[str, str]: ...
+def fit_kernel_k_means(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_k_means(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
 def kernel_k_means_plane(model: Model, x: Rows, threads: int, progress: Progress = None) -> Dense:
     """Scores of rows on two kernel principal components."""
 
@@ -349,12 +327,12 @@ def neighborhoods(
     """Trustworthiness and continuity; the metric may be precomputed."""
 
 def examine_isomap(
-    x: Rows, common: ManifoldCommon, cut: bool, threads: int, progress: Progress = None
+    x: Rows, common: Settings, cut: bool, threads: int, progress: Progress = None
 ) -> tuple[str, list[str]]:
     """What the doctor finds as JSON, and a sentence for each suspected edge."""
 
 def mutual_information(
-    x: Rows, classes: Classes, numbers: Numbers, settings: InformationSettings, threads: int, progress: Progress = None
+    x: Rows, classes: Classes, numbers: Numbers, settings: Settings, threads: int, progress: Progress = None
 ) -> str:
     """Value, error and p-values of each column as JSON."""
 
@@ -363,7 +341,7 @@ def select_features(
     classes: Classes,
     numbers: Numbers,
     folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]],  # rows learned from, rows held out
-    settings: SelectionSettings,
+    settings: Settings,
     checkpoint: str | None,  # a file to go on from and to keep steps in
     threads: int,
     progress: Progress = None,
@@ -371,7 +349,7 @@ def select_features(
     """By a filter or by our own scorers, as JSON."""
 
 def search_features(
-    judge: Callable[[list[list[int]]], list[list[float]]], settings: SearchSettings, checkpoint: str | None
+    judge: Callable[[list[list[int]]], list[list[float]]], settings: Settings, checkpoint: str | None
 ) -> str:
     """By what the judge says of sets of columns on each fold: steps, subsets, best, chosen and stopped as JSON."""
 
@@ -437,18 +415,16 @@ def kernel_pair(
 ) -> tuple[NDArray[np.float64], Numbers, NDArray[np.float64], Numbers, float]:
     """K(x, y)·vy, K(x, y)^T·vx, sums of rows and of columns, and of squares; without y the rows with themselves."""
 
-def fit_pca_pieces(pieces: Pieces, settings: PcaSettings, threads: int, progress: Progress = None) -> Model: ...
-def plan_pca_pieces(pieces: Pieces, settings: PcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_pca_pieces(pieces: Pieces, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_pca_pieces(pieces: Pieces, settings: Settings, threads: int) -> tuple[str, str]: ...
 def fit_whitening_pieces(
-    pieces: Pieces, method: str, ridge: float, settings: PcaSettings, threads: int, progress: Progress = None
+    pieces: Pieces, method: str, ridge: float, settings: Settings, threads: int, progress: Progress = None
 ) -> Model: ...
-def fit_kernel_pca_pieces(
-    pieces: Pieces, settings: KernelPcaSettings, threads: int, progress: Progress = None
-) -> Model: ...
-def plan_kernel_pca_pieces(pieces: Pieces, settings: KernelPcaSettings, threads: int) -> tuple[str, str]: ...
+def fit_kernel_pca_pieces(pieces: Pieces, settings: Settings, threads: int, progress: Progress = None) -> Model: ...
+def plan_kernel_pca_pieces(pieces: Pieces, settings: Settings, threads: int) -> tuple[str, str]: ...
 def certify_kernel_pca_pieces(model: Model, pieces: Pieces, threads: int, progress: Progress = None) -> Model: ...
 def refine_kernel_pca_pieces(
-    model: Model, pieces: Pieces, settings: KernelPcaSettings, threads: int, progress: Progress = None
+    model: Model, pieces: Pieces, settings: Settings, threads: int, progress: Progress = None
 ) -> Model: ...
 def pivots_pieces(
     kernel: str, pieces: Pieces, n: int, seed: int, threads: int, progress: Progress = None

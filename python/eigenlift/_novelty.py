@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -14,6 +14,11 @@ from . import _parameters as parameters
 from ._account import Account
 from ._base import EigenliftWarning
 from ._rows import native
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._types import Array, Rows
 
 RULES = ("quantile", "parametric")
 STATISTICS = ("spe", "t2")
@@ -68,7 +73,7 @@ class Limits(Account):
         As requested, and what to know before using them.
     """
 
-    def novel(self, novelty):
+    def novel(self, novelty: Novelty) -> NDArray[np.bool_]:
         """Whether each row exceeds either limit; a fraction `alpha` of normal samples does.
 
         Parameters
@@ -103,7 +108,7 @@ def _has_distances(estimator):
 class Monitoring:
     """What `KernelPCA` has to say how unusual rows are."""
 
-    def novelty_scores(self, X, own=None):
+    def novelty_scores(self, X: Rows, own: ArrayLike | None = None) -> Novelty:
         """T² and squared prediction error of rows; the latter is Hoffmann's reconstruction error.
 
         Parameters
@@ -145,7 +150,7 @@ class Monitoring:
         return found
 
     @available_if(_has_distances)
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> Array:
         """How normal rows are: minus their squared prediction error, higher is more normal.
 
         Not there for a precomputed kernel and for one that is not positive semi-definite.
@@ -161,7 +166,13 @@ class Monitoring:
         """
         return -self.novelty_scores(X).spe
 
-    def limits(self, alpha=0.01, rule="quantile", reference=None, X=None):
+    def limits(
+        self,
+        alpha: float = 0.01,
+        rule: str = "quantile",
+        reference: Novelty | Rows | None = None,
+        X: Rows | None = None,
+    ) -> Limits:
         """Control limits of T² and squared prediction error, of which a fraction `alpha` of normal samples exceeds one or both.
 
         Parameters
@@ -213,7 +224,7 @@ class Monitoring:
             warnings.warn(message[0].upper() + message[1:] + ".", EigenliftWarning, stacklevel=2)
         return limits
 
-    def contributions(self, X, statistic="spe", reference=None):
+    def contributions(self, X: Rows, statistic: str = "spe", reference: Rows | None = None) -> Contributions:
         """Which input columns make rows unusual: integrated gradients from a usual row.
 
         Parameters

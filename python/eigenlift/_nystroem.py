@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,6 +15,11 @@ from ._base import EigenliftWarning, Estimator
 from ._kernel_choice import choose
 from ._progress import watching
 from ._rows import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Array, KernelLike, Progress, RandomState, Rows
 
 _PIECE = 2**22  # numbers that a piece of rows or of results may hold
 _SMALLEST = 1e-12  # eigenvalues below count as this, as in scikit-learn
@@ -83,21 +89,26 @@ class Nystroem(Estimator):
     True
     """
 
+    components_: Any
+    component_indices_: NDArray[np.integer]
+    normalization_: Array
+    kernel_: str
+
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma=None,
-        coef0=None,
-        degree=None,
-        kernel_params=None,
-        n_components=100,
-        random_state=None,
-        n_jobs=None,
-        landmarks="uniform",
-        verbose=0,
-        progress=None,
-    ):
+        gamma: float | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        landmarks: str = "uniform",
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
@@ -110,7 +121,7 @@ class Nystroem(Estimator):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Chooses landmarks and computes their kernel matrix.
 
         Parameters
@@ -151,7 +162,7 @@ class Nystroem(Estimator):
         self._fitted_choice = choice
         self._n_features_out = len(indices)
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Features of rows.
 
         Parameters
@@ -171,7 +182,7 @@ class Nystroem(Estimator):
             features[rows] = piece[1]
         return features
 
-    def certify(self, X):
+    def certify(self, X: Rows) -> Any:
         """How much of the kernel the features leave out, by one pass over rows.
 
         For a positive semi-definite kernel the matrix of what is left out, k(x, y) − ⟨z(x), z(y)⟩, is positive

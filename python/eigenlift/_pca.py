@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
@@ -19,6 +21,11 @@ from ._linear import (
     rows_meant,
 )
 from ._rows import native
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._types import Array, Progress, RandomState, Rows
 
 _SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized"}
 _SPARSE_SOLVERS = {"auto", "arpack", "covariance_eigh"}
@@ -122,28 +129,31 @@ class PCA(PrincipalAxes):
     array([[0.5449, 0.8385]])
     """
 
+    n_samples_: int
+    scale_: Array | None
+
     _method = "pca"
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | float | str | None = None,
         *,
-        copy=True,
-        whiten=False,
-        svd_solver="auto",
-        tol=0.0,
-        iterated_power="auto",
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        standardize=False,
-        route=None,
-        sketch_rows=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: RandomState = None,
+        standardize: bool = False,
+        route: str | None = None,
+        sketch_rows: int | None = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.copy = copy
         self.whiten = whiten
@@ -161,7 +171,7 @@ class PCA(PrincipalAxes):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the components of rows.
 
         Parameters
@@ -181,7 +191,7 @@ class PCA(PrincipalAxes):
         self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Rows, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Finds the components of rows and gives the scores of the same rows: `fit(X).transform(X)`.
 
         Parameters
@@ -200,7 +210,7 @@ class PCA(PrincipalAxes):
         """
         return self._scores(self._fit(X, sample_weight))
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with these rows, without doing it.
 
         Parameters
@@ -390,14 +400,14 @@ class PCA(PrincipalAxes):
         return estimator
 
     @property
-    def loadings_(self):
+    def loadings_(self) -> Array:
         """Components times the square roots of their variances, one row for each column of the data.
 
         Where all components are kept, the squares of a row add up to the variance of that column.
         """
         return self.components_.T * np.sqrt(self.explained_variance_)
 
-    def t_squared(self, X):
+    def t_squared(self, X: Rows) -> Array:
         """Hotelling's T²: the squared distance of each row from the mean within the components.
 
         It is counted in standard deviations (1/n) along each of them.
@@ -419,7 +429,7 @@ class PCA(PrincipalAxes):
         there = variances > 0
         return (scores[:, there] ** 2 / variances[there]).sum(axis=1).astype(X.dtype, copy=False)
 
-    def reconstruction_error(self, X):
+    def reconstruction_error(self, X: Rows) -> Array:
         """The squared distance of each row from what `inverse_transform` makes of its scores.
 
         Columns that were standardised count in that form.
@@ -438,7 +448,7 @@ class PCA(PrincipalAxes):
         X = self._rows(X, reset=False)
         return self._taken_apart(X)[1].astype(X.dtype, copy=False)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> Array:
         """Log-likelihood of each row by the probabilistic model.
 
         Without noise and with fewer directions than columns it is that within the subspace of the components.
@@ -471,7 +481,7 @@ class PCA(PrincipalAxes):
         likelihoods = -0.5 * (squares + directions * np.log(2.0 * np.pi) + size)
         return likelihoods.astype(np.result_type(X.dtype, self.components_.dtype), copy=False)
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: object = None) -> float:
         """Mean of `score_samples` over rows.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -14,6 +15,9 @@ from . import _parameters as parameters
 from ._account import Account
 from ._base import EigenliftWarning
 from ._rows import native
+
+if TYPE_CHECKING:
+    from ._types import Array, Rows
 
 METHODS = ("auto", "fixed-point", "distance", "ridge", "gradient")
 
@@ -29,7 +33,7 @@ class PreimageInfo(Account):
     """
 
     @property
-    def n_untrusted(self):
+    def n_untrusted(self) -> int:
         """How many rows are not to be trusted."""
         return int(np.count_nonzero(~self._values["trusted"]))
 
@@ -49,7 +53,11 @@ class WayBack:
     # A choice of what is returned, not of data that a pipeline hands on.
     __metadata_request__inverse_transform = {"return_info": UNUSED}
 
-    def inverse_transform(self, X, return_info=False):
+    @overload
+    def inverse_transform(self, X: Rows, return_info: Literal[False] = False) -> Array: ...
+    @overload
+    def inverse_transform(self, X: Rows, return_info: Literal[True]) -> tuple[Array, PreimageInfo]: ...
+    def inverse_transform(self, X: Rows, return_info: bool = False) -> Array | tuple[Array, PreimageInfo]:
         """Rows for scores: by the ridge regression that was learned, or with `preimage` by that method.
 
         Parameters
@@ -102,7 +110,11 @@ class WayBack:
         X = check_array(X, dtype=[np.float64, np.float32], order="C")
         return self._score_choice().times(X, self.X_transformed_fit_, self.dual_coef_, self._threads())
 
-    def denoise(self, X, return_info=False):
+    @overload
+    def denoise(self, X: Rows, return_info: Literal[False] = False) -> Array: ...
+    @overload
+    def denoise(self, X: Rows, return_info: Literal[True]) -> tuple[Array, PreimageInfo]: ...
+    def denoise(self, X: Rows, return_info: bool = False) -> Array | tuple[Array, PreimageInfo]:
         """Rows projected on the components and put back: noise that lies off the components is gone.
 
         Goes by `preimage`, or by `"auto"` where that is None; a search starts from the rows themselves. Nothing is learned.

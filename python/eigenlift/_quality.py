@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array, check_consistent_length
@@ -11,6 +13,11 @@ from ._manifold import dense, known_metric
 from ._parameters import InvalidParameterError, is_integer
 from ._rows import native
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._types import Rows
 
 
 def _compared(function, X, X_embedded, n_neighbors, metric):
@@ -34,7 +41,9 @@ def _compared(function, X, X_embedded, n_neighbors, metric):
     return _native.neighborhoods(native(X), X_embedded, int(n_neighbors), word, thread_count(None))
 
 
-def trustworthiness(X, X_embedded, *, n_neighbors=5, metric="euclidean"):
+def trustworthiness(
+    X: Rows, X_embedded: Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float:
     """Whether neighbours of coordinates are neighbours of rows: 1 when all are.
 
     A neighbour that is none is counted by how far down the row's own list it stands.
@@ -65,7 +74,9 @@ def trustworthiness(X, X_embedded, *, n_neighbors=5, metric="euclidean"):
     return _compared("trustworthiness", X, X_embedded, n_neighbors, metric)[0]
 
 
-def continuity(X, X_embedded, *, n_neighbors=5, metric="euclidean"):
+def continuity(
+    X: Rows, X_embedded: Rows, *, n_neighbors: int = 5, metric: str | Callable[..., float] = "euclidean"
+) -> float:
     """Whether neighbours of rows are neighbours of coordinates: 1 when all are.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import paired_euclidean_distances
@@ -12,6 +14,9 @@ from . import _native, _parameters
 from ._account import Account
 from ._base import Estimator
 from ._rows import native
+
+if TYPE_CHECKING:
+    from ._types import Array, Progress, RandomState, Rows
 
 _PAIRS = 2000
 
@@ -63,17 +68,20 @@ class RBFSampler(Estimator):
     True
     """
 
+    random_weights_: Array
+    random_offset_: Array
+
     def __init__(
         self,
         *,
-        gamma=1.0,
-        n_components=100,
-        random_state=None,
-        orthogonal=False,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        gamma: float | str = 1.0,
+        n_components: int = 100,
+        random_state: RandomState = None,
+        orthogonal: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
@@ -82,7 +90,7 @@ class RBFSampler(Estimator):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Draws frequencies and phases for rows of this many columns.
 
         Parameters
@@ -109,7 +117,7 @@ class RBFSampler(Estimator):
         self._n_features_out = self.n_components
         return self
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Features of rows.
 
         Parameters
@@ -124,7 +132,7 @@ class RBFSampler(Estimator):
         check_is_fitted(self)
         return self._features(self._rows(X, reset=False))
 
-    def certify(self, X):
+    def certify(self, X: Rows) -> Any:
         """How far the features are from the kernel, on 2000 pairs of rows drawn with a fixed seed.
 
         This is an estimate from a sample, not a bound.

@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import secrets
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
@@ -19,13 +20,30 @@ from ._base import Estimator
 from ._report_kernelised import correlations_table, fit_words, pictures, svg_of, words_of
 from .plot import _model as known
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Rows
+
 # Numbers of the table that a report holds at most, so that it opens at once; scores are always there.
 _MOST_NUMBERS = 400_000
 # Points, components, lines of a table and points of a picture that are told one by one.
 _MOST_POINTS, _MOST_AXES, _MOST_LINES, _MOST_IN_PICTURE = 1_000_000, 12, 40, 2000
 
 
-def report(model, X, y=None, path="report.html", title=None, *, feature_names=None, image=None):
+def report(
+    model: Any,
+    X: Rows,
+    y: ArrayLike | None = None,
+    path: str | PathLike[str] = "report.html",
+    title: str | None = None,
+    *,
+    feature_names: Iterable[str] | None = None,
+    image: tuple[int, int] | None = None,
+) -> str:
     """Writes one self-contained HTML file about a fitted model: warnings, scores to explore, numbers, pictures, plan, data.
 
     The file needs no network and no server. It appears under its name only when it is complete.

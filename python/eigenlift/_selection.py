@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from . import _parameters as parameters
 from ._account import Account
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Scorers by name: the one number that each takes, and what it is when none is given.
 SCORERS = {
@@ -41,9 +46,22 @@ class SelectionStep(Account):
         The score on each fold.
     """
 
+    feature: int
+    added: bool
+    n_features: int
+    value: float | None
+    score: float | None
+    spread: float | None
+    fold_scores: list[float]
+
 
 class FeatureSubset(Account):
     """The best set of features found of one size: its `features`, `score`, `spread` and `fold_scores`."""
+
+    features: list[int]
+    score: float
+    spread: float | None
+    fold_scores: list[float]
 
 
 class NestedScore(Account):
@@ -61,18 +79,24 @@ class NestedScore(Account):
         In which share of the parts each column was chosen.
     """
 
+    score: float
+    spread: float | None
+    fold_scores: list[float]
+    selected: list[list[int]]
+    frequency: list[float]
+
     def __str__(self):
         values = self._values
         spread = "" if values["spread"] is None else f" ± {values['spread']:.2g}"
         return f"{values['score']:.4g}{spread} on {len(values['fold_scores'])} parts of the rows that had no say"
 
 
-def is_word(value, word):
+def is_word(value: object, word: str) -> bool:
     """Whether a parameter, which may be an array, is this word."""
     return isinstance(value, str) and value == word
 
 
-def looks_discrete(y):
+def looks_discrete(y: NDArray[Any]) -> bool:
     """Whether labels are classes: anything but numbers with a fraction, and whole numbers stored as floats of many values."""
     kind = type_of_target(y, input_name="y")
     if kind not in ("binary", "multiclass", "continuous"):
@@ -82,7 +106,7 @@ def looks_discrete(y):
     return len(np.unique(y)) <= min(_MOST_VALUES, max(len(y) // 5, 2))
 
 
-def labels_of(y, discrete):
+def labels_of(y: NDArray[Any], discrete: bool | None) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None]:
     """Classes by number, or numbers; the other is None. `discrete` of None decides by the look of them."""
     y = column_or_1d(y, warn=True)
     if looks_discrete(y) if discrete is None else discrete:
@@ -91,7 +115,7 @@ def labels_of(y, discrete):
     return None, check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
 
 
-def scorer_named(owner, name):
+def scorer_named(owner: Any, name: str) -> tuple[str, float] | None:
     """The word and the number of the scorer that parameter `name` asks for; None where it is something else."""
     value = getattr(owner, name)
     word, given = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, {})
@@ -112,7 +136,7 @@ def scorer_named(owner, name):
     )
 
 
-def measure_named(owner, word):
+def measure_named(owner: Any, word: str | None) -> bool | None:
     """Checks that a named scorer can be judged by `scoring`; returns whether that is of classes, None where nothing says so."""
     if owner.scoring is None:
         return True if word in ("lda", "logistic") else None
@@ -122,7 +146,9 @@ def measure_named(owner, word):
     return MEASURES[owner.scoring]
 
 
-def folds_of(cv, X, y, params=None):
+def folds_of(
+    cv: Any, X: Any, y: Any, params: dict[str, Any] | None = None
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Rows of training and rows held out of each fold."""
     return [
         (np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
@@ -138,6 +164,14 @@ def _indices(fold, n_rows):
 
 class Selected:
     """Mixin of the selectors: takes what was found."""
+
+    path_: list[SelectionStep]
+    subsets_: list[FeatureSubset]
+    best_: FeatureSubset | None
+    nested_: NestedScore | None
+    support_: NDArray[np.bool_]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     def _take_found(self, found):
         """Keeps the steps and the sets."""

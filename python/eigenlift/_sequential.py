@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
@@ -32,6 +33,13 @@ from ._progress import watching
 from ._rows import native
 from ._selection import Selected, folds_of, is_word, labels_of, measure_named, scorer_named
 from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._types import Progress, RandomState, Rows
 
 # Where the number of features is chosen: what the compiled part takes for scorers by name.
 _PATIENCE = 10
@@ -156,25 +164,28 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
     ['0.78 ± 0.03', '0.92 ± 0.03', '0.95 ± 0.02']
     """
 
+    n_features_to_select_: int
+    stopped_: str | None
+
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        n_features_to_select="auto",
-        tol=None,
-        direction="forward",
-        scoring=None,
-        cv=5,
-        n_jobs=None,
-        floating=False,
-        patience=None,
-        nested=None,
-        standardize=False,
-        checkpoint=None,
-        random_state=None,
-        verbose=0,
-        progress=None,
-    ):
+        n_features_to_select: int | float | str = "auto",
+        tol: float | None = None,
+        direction: str = "forward",
+        scoring: Any = None,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        floating: bool = False,
+        patience: int | None = None,
+        nested: int | None = None,
+        standardize: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
         self.tol = tol
@@ -191,7 +202,7 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: Rows, y: ArrayLike | None = None, **params: Any) -> Self:
         """Selects columns.
 
         Parameters
@@ -392,7 +403,7 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
             raise ValueError("No set of features has a finite score. Look at what the estimator and scoring give.")
         return subsets[place]["features"]
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 
@@ -407,7 +418,7 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
             tags.target_tags.required = True
         return tags
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Where metadata goes: to the estimator, the splitter and the scorer; with a scorer by name, to the splitter.
 
         Returns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,9 @@ from ._kernel_base import Kernel
 from ._kernel_choice import choose
 from ._manifold import LARGEST_RADIUS, Manifold, known_metric
 from ._rows import from_native, kernel_matrix, native
+
+if TYPE_CHECKING:
+    from ._types import Array, KernelLike, Progress, RandomState, Rows
 
 _WORDS = {"nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors"}
 
@@ -93,27 +97,31 @@ class SpectralEmbedding(Manifold):
     (3, 2)
     """
 
+    eigenvalues_: Array
+    gamma_: float
+    n_neighbors_: int
+
     _method = "laplacian"
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        affinity="nearest_neighbors",
-        gamma=None,
-        random_state=None,
-        eigen_solver=None,
-        eigen_tol="auto",
-        n_neighbors=None,
-        n_jobs=None,
-        metric="euclidean",
-        radius=None,
-        heat=None,
-        search="auto",
-        memory=None,
-        verbose=0,
-        progress=None,
-    ):
+        affinity: KernelLike = "nearest_neighbors",
+        gamma: float | None = None,
+        random_state: RandomState = None,
+        eigen_solver: str | None = None,
+        eigen_tol: float | str = "auto",
+        n_neighbors: int | None = None,
+        n_jobs: int | None = None,
+        metric: str = "euclidean",
+        radius: float | None = None,
+        heat: float | None = None,
+        search: str = "auto",
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.affinity = affinity
         self.gamma = gamma
@@ -187,7 +195,7 @@ class SpectralEmbedding(Manifold):
     def _count(self, n_samples):
         return max(int(n_samples / 10), 1) if self.n_neighbors is None else int(self.n_neighbors)
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -206,7 +214,7 @@ class SpectralEmbedding(Manifold):
         settings["common"]["column_names"] = []
         return Plan.from_json(*_native.plan_laplacian(native(X), settings, self._threads()))
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
 
         Parameters
@@ -285,7 +293,7 @@ class SpectralEmbedding(Manifold):
         return super()._placed(X)
 
     @property
-    def affinity_matrix_(self):
+    def affinity_matrix_(self) -> Any:
         """Affinities of all rows."""
         check_is_fitted(self)
         if hasattr(self, "_affinities"):
@@ -339,15 +347,15 @@ class SpectralEmbedding(Manifold):
 
 
 def spectral_embedding(
-    adjacency,
+    adjacency: Rows,
     *,
-    n_components=8,
-    eigen_solver=None,
-    random_state=None,
-    eigen_tol="auto",
-    norm_laplacian=True,
-    drop_first=True,
-):
+    n_components: int = 8,
+    eigen_solver: str | None = None,
+    random_state: RandomState = None,
+    eigen_tol: float | str = "auto",
+    norm_laplacian: bool = True,
+    drop_first: bool = True,
+) -> Array:
     """Coordinates from the first eigenvectors of the Laplacian of a graph.
 
     Parameters

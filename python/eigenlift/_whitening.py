@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from scipy import linalg
 from sklearn.utils import check_array
@@ -10,6 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _parameters
 from ._base import Estimator
 from ._linear import check_weights, completed, pass_on_warnings, rows_meant
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._types import Array, Progress, Rows
 
 _METHODS = {"zca", "pca", "cholesky", "zca-cor", "pca-cor"}
 
@@ -82,19 +89,28 @@ class Whitening(Estimator):
     'all 2 directions are whitened'
     """
 
+    mean_: Array
+    scale_: Array | None
+    components_: Array
+    explained_variance_: Array
+    rank_: int
+    distance_: float
+    statement_: str
+    n_samples_: int
+
     _method = "whiten"
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        method="zca",
-        ridge=0.0,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-    ):
+        method: str = "zca",
+        ridge: float = 0.0,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+    ) -> None:
         self.n_components = n_components
         self.method = method
         self.ridge = ridge
@@ -103,7 +119,7 @@ class Whitening(Estimator):
         self.verbose = verbose
         self.progress = progress
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the whitening of rows.
 
         Parameters
@@ -170,7 +186,7 @@ class Whitening(Estimator):
         estimator._take_names(model)
         return estimator
 
-    def to_onnx(self, *, dtype=None):
+    def to_onnx(self, *, dtype: str | None = None) -> Any:
         """The transform as an ONNX model.
 
         Parameters
@@ -194,7 +210,7 @@ class Whitening(Estimator):
             name=type(self).__name__,
         )
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Whitened rows.
 
         Parameters
@@ -211,7 +227,7 @@ class Whitening(Estimator):
         X = self._rows(X, reset=False, finite=False)
         return self._run_on(X, self._model.transform, precision=np.result_type(X.dtype, self.components_.dtype))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Rows) -> Array:
         """Rows from whitened ones; exact for rows in the directions that were kept.
 
         Parameters
@@ -230,7 +246,7 @@ class Whitening(Estimator):
         return rows.astype(np.result_type(X.dtype, self.components_.dtype), copy=False)
 
     @property
-    def whitening_matrix_(self):
+    def whitening_matrix_(self) -> Array:
         """W of z = (x - mean) Wᵀ, one row for each output. It is formed each time it is asked for."""
         check_is_fitted(self)
         method, ridge = self._model.whitening[:2]

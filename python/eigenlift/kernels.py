@@ -17,11 +17,18 @@ array([[1.        , 0.36787944],
 Some numbers may also be `"median"` (one over the median of what they multiply, over pairs of rows; for a length the
 median distance) or `"1/d"` (one over the number of columns). They become known when the kernel meets data. A bandwidth
 that is `"auto"` is chosen in the fit of a `KernelPCA`, or by `choose_kernel_pca`.
+
+Constructors come from the catalog of the compiled part; what is written here of them is for type checkers and editors.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._kernel_base import Kernel, Product, Scaled, Sum, formula_text, parse, shown
+
+if TYPE_CHECKING:
+    from ._types import Number
 
 __all__ = [
     "Chi2",
@@ -70,6 +77,10 @@ class Polynomial(Kernel):
 
     _name = "polynomial"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, degree: float = 3, gamma: Number = 1, coef0: float = 1) -> None: ...
+
 
 class RBF(Kernel):
     """
@@ -83,6 +94,12 @@ class RBF(Kernel):
     """
 
     _name = "rbf"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, gamma: Number | None = None, sigma: Number | None = None, c: Number | None = None
+        ) -> None: ...
 
     def _text(self):
         return super()._text() if self._given() else "rbf(gamma=median)"
@@ -102,6 +119,10 @@ class Laplacian(Kernel):
 
     _name = "laplacian"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, gamma: Number = "median") -> None: ...
+
 
 class Exponential(Kernel):
     """
@@ -113,6 +134,10 @@ class Exponential(Kernel):
     """
 
     _name = "exponential"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, gamma: Number = "median") -> None: ...
 
 
 class Matern(Kernel):
@@ -126,6 +151,10 @@ class Matern(Kernel):
 
     _name = "matern"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, nu: float = 1.5, length: Number = "median") -> None: ...
+
 
 class RationalQuadratic(Kernel):
     """
@@ -138,6 +167,10 @@ class RationalQuadratic(Kernel):
 
     _name = "rational_quadratic"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, alpha: float = 1, length: Number = "median") -> None: ...
+
 
 class Sigmoid(Kernel):
     """
@@ -149,6 +182,10 @@ class Sigmoid(Kernel):
     """
 
     _name = "sigmoid"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, gamma: Number = "1/d", coef0: float = 1) -> None: ...
 
 
 class Cosine(Kernel):
@@ -173,6 +210,10 @@ class Chi2(Kernel):
     """
 
     _name = "chi2"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, gamma: Number = 1) -> None: ...
 
 
 class Intersection(Kernel):
@@ -216,7 +257,7 @@ class Map(Kernel):
     _name = "map"
     _parameters = ("formulas",)
 
-    def __init__(self, *formulas):
+    def __init__(self, *formulas: str) -> None:
         self.formulas = formulas
         self._check()
 
@@ -244,7 +285,7 @@ class Expr(Kernel):
     _name = "expr"
     _parameters = ("formula",)
 
-    def __init__(self, formula):
+    def __init__(self, formula: str) -> None:
         self.formula = formula
         self._check()
 

@@ -21,7 +21,9 @@ class PartitionError(EigenliftError, RuntimeError):
         The partition in words, such as "partition 3 (rows 3001 to 4000 of x.npy)".
     """
 
-    def __init__(self, message, partition=None):
+    partition: str | None
+
+    def __init__(self, message: str, partition: str | None = None) -> None:
         super().__init__(message)
         self.partition = partition
 

@@ -27,7 +27,9 @@ class Threads(Work):
         this process may use.
     """
 
-    def __init__(self, n_threads=None):
+    n_threads: int | None
+
+    def __init__(self, n_threads: int | None = None) -> None:
         if n_threads is not None and (not is_integer(n_threads) or n_threads < 1):
             raise InvalidParameterError(
                 f"The 'n_threads' parameter must be an int from 1 or None. Got {n_threads!r} instead."
@@ -46,7 +48,7 @@ class Threads(Work):
         return Threads, (self.n_threads,)
 
     @property
-    def n_workers(self):
+    def n_workers(self) -> int:
         return self.n_threads or thread_count(None) or joblib.cpu_count()
 
     def _start(self, name, handles):

@@ -7,9 +7,13 @@ import re
 import threading
 import weakref
 from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import _native
 from ._protocol import Block, Lazy, PartitionError, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 # Seconds between two looks at whether there is still somebody to wait for.
 _POLL = 0.1
@@ -86,11 +90,18 @@ class Work:
         self._handles = weakref.WeakSet()
         self._n_cancels = 0
 
-    def submit(self, function, *arguments, name):
+    def submit(self, function: Callable[..., Any], *arguments: Any, name: str) -> Any:
         labels = [value.place.label for value in arguments if isinstance(value, Block)]
         return self._begin(name, [Handle(function, arguments, " with ".join(labels) or f"task {name!r}")])[0]
 
-    def map_blocks(self, function, blocks, *arguments, each=None, name):
+    def map_blocks(
+        self,
+        function: Callable[..., Any],
+        blocks: Sequence[Any],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+        name: str,
+    ) -> list[Any]:
         blocks = list(blocks)
         if each is not None and len(each) != len(blocks):
             raise ValueError(f"{len(each)} values for {len(blocks)} blocks; there must be one for each.")
@@ -100,7 +111,7 @@ class Work:
             handles.append(Handle(function, own, block.place.label))
         return self._begin(name, handles)
 
-    def tree_reduce(self, function, handles, *, name):
+    def tree_reduce(self, function: Callable[[Any, Any], Any], handles: Sequence[Any], *, name: str) -> Any:
         level, merges = list(handles), []
         if not level:
             raise ValueError("nothing to reduce; there must be at least one handle.")
@@ -111,7 +122,7 @@ class Work:
         self._begin(name, merges)
         return level[0]
 
-    def gather(self, handles, report=None):
+    def gather(self, handles: Sequence[Any], report: Callable[[int, int], object] | None = None) -> list[Any]:
         handles = list(handles)
         if not handles:
             return []
@@ -124,7 +135,7 @@ class Work:
             self.cancel()
             raise
 
-    def cancel(self):
+    def cancel(self) -> None:
         with self._changed:
             self._n_cancels += 1
             handles = list(self._handles)
@@ -132,10 +143,10 @@ class Work:
             self._mark_cancelled(handles)
         self._drop(handles)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.cancel()
 
     def _begin(self, name, handles):

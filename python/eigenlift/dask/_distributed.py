@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import threading
+from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster, get_client, get_worker, rejoin, secede
@@ -27,10 +28,12 @@ class Distributed:
     Subclasses have the parameter `client`, and name the ordinary class in `_ordinary_class`.
     """
 
+    client: Any
+
     _ordinary_class = None
     _unneeded = ()  # attributes that methods on rows do not use
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """As on one machine; put off for Dask collections and paths.
 
         Parameters
@@ -45,7 +48,7 @@ class Distributed:
         """
         return self._lazily("transform", X) if is_source(X) else super().transform(X)
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: object = None) -> Any:
         """`fit(X).transform(X)`: the scores are put off.
 
         Parameters
@@ -171,7 +174,7 @@ class Distributed:
 class Weighted(Distributed):
     """Of those whose rows may have weights."""
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Any, y: object = None, sample_weight: Any = None) -> Any:
         """`fit(X, sample_weight=sample_weight).transform(X)`: the scores are put off.
 
         Parameters

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import _incremental_pca
 from .._cluster._blocks import is_source
 from ._distributed import Distributed
+
+if TYPE_CHECKING:
+    from .._types import Progress, Rows
 
 
 class IncrementalPCA(Distributed, _incremental_pca.IncrementalPCA):
@@ -45,19 +49,19 @@ class IncrementalPCA(Distributed, _incremental_pca.IncrementalPCA):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        whiten=False,
-        copy=True,
-        batch_size=None,
-        route=None,
-        sketch_rows=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-        client=None,
-    ):
+        whiten: bool = False,
+        copy: bool = True,
+        batch_size: int | None = None,
+        route: str | None = None,
+        sketch_rows: int | None = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+        client: Any = None,
+    ) -> None:
         super().__init__(
             n_components,
             whiten=whiten,
@@ -72,7 +76,7 @@ class IncrementalPCA(Distributed, _incremental_pca.IncrementalPCA):
         )
         self.client = client
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Finds the components of rows; what was seen before is forgotten.
 
         Parameters
@@ -94,7 +98,7 @@ class IncrementalPCA(Distributed, _incremental_pca.IncrementalPCA):
         self._solution()
         return self
 
-    def partial_fit(self, X, y=None, check_input=True):
+    def partial_fit(self, X: Rows, y: object = None, check_input: bool = True) -> Self:
         """Adds rows to those seen before.
 
         Parameters
@@ -133,6 +137,6 @@ class IncrementalPCA(Distributed, _incremental_pca.IncrementalPCA):
         plain._stream = None
         return plain
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Any:
         """Rows from scores, as on one machine; put off for Dask collections and paths."""
         return self._lazily("inverse_transform", X, scores=True) if is_source(X) else super().inverse_transform(X)

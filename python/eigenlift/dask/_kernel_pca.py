@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -16,6 +17,11 @@ from .._cluster._blocks import is_source
 from .._novelty import Novelty, _has_distances
 from .._rows import from_native
 from ._distributed import Distributed
+
+if TYPE_CHECKING:
+    from .._account import Certificate
+    from .._kernel_base import Kernel
+    from .._types import Progress, RandomState, Rows
 
 # Above so many rows the number of components must be said: all of them are as many as rows.
 _ALL = 50_000
@@ -76,34 +82,34 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | str | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
-        alpha=1.0,
-        fit_inverse_transform=False,
-        eigen_solver="auto",
-        tol=0,
-        max_iter=None,
-        iterated_power="auto",
-        remove_zero_eig=False,
-        random_state=None,
-        copy_X=True,
-        n_jobs=None,
-        rank=None,
-        error=None,
-        approximation=None,
-        repair=None,
-        preimage=None,
-        penalty=0.0,
-        memory=None,
-        verbose=0,
-        progress=None,
-        client=None,
-    ):
+        kernel: str | Kernel = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | str = "auto",
+        remove_zero_eig: bool = False,
+        random_state: RandomState = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        rank: int | str | None = None,
+        error: float | None = None,
+        approximation: str | None = None,
+        repair: str | None = None,
+        preimage: str | None = None,
+        penalty: float = 0.0,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+        client: Any = None,
+    ) -> None:
         super().__init__(
             n_components,
             kernel=kernel,
@@ -157,7 +163,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
             )
         return choice, self._settings(choice, pieces.n_rows)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Fits the components of X.
 
         Parameters
@@ -227,7 +233,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         return np.empty(0)
 
     @property
-    def eigenvectors_(self):
+    def eigenvectors_(self) -> Any:
         """Eigenvectors of the centred kernel matrix."""
         if "_eigenvectors" in vars(self):
             return self._eigenvectors
@@ -242,10 +248,10 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         return self.transform(self._source) / np.where(sizes > 0, sizes, 1.0).astype(sizes.dtype)
 
     @eigenvectors_.setter
-    def eigenvectors_(self, vectors):
+    def eigenvectors_(self, vectors: Any) -> None:
         self._eigenvectors = vectors
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
 
         Parameters
@@ -262,7 +268,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
             _, settings = self._prepared_for(pieces)
             return Plan.from_json(*_native.plan_kernel_pca_pieces(pieces, settings, self._threads()))
 
-    def certify(self, X=None):
+    def certify(self, X: Rows | None = None) -> Certificate:
         """Bounds from one exact pass over the kernel matrix of the rows of the fit, by pairs of blocks.
 
         Parameters
@@ -281,7 +287,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         with self._pieces_of_fit(X) as pieces:
             return self._certified(self._ask(_native.certify_kernel_pca_pieces, self._model, pieces, of=pieces))
 
-    def refine(self, X=None):
+    def refine(self, X: Rows | None = None) -> Self:
         """Replaces a low-rank model by the exact one, starting from its axes. The model then holds all rows.
 
         Parameters
@@ -314,21 +320,21 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
             self._take_columns(pieces, reset=False, min_samples=1)
             yield pieces
 
-    def inverse_transform(self, X, return_info=False):
+    def inverse_transform(self, X: Any, return_info: bool = False) -> Any:
         """Rows for scores, as on one machine; put off for Dask collections and paths, which have no `return_info`."""
         if not is_source(X):
             return super().inverse_transform(X, return_info)
         self._refuse_info(return_info)
         return self._lazily("inverse_transform", X, scores=True)
 
-    def denoise(self, X, return_info=False):
+    def denoise(self, X: Any, return_info: bool = False) -> Any:
         """Rows without their noise, as on one machine; put off for Dask collections and paths, which have no `return_info`."""
         if not is_source(X):
             return super().denoise(X, return_info)
         self._refuse_info(return_info)
         return self._lazily("denoise", X)
 
-    def novelty_scores(self, X, own=None):
+    def novelty_scores(self, X: Any, own: Any = None) -> Any:
         """T² and squared prediction error of rows, as on one machine; put off for Dask collections and paths."""
         if not is_source(X):
             return super().novelty_scores(X, own)
@@ -337,7 +343,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         return Novelty(both[:, 0], both[:, 1])
 
     @available_if(_has_distances)
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Any:
         """How normal rows are: minus their squared prediction error; put off for Dask collections and paths."""
         return -self.novelty_scores(X).spe
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
@@ -13,6 +14,9 @@ from .._account import Plan
 from .._cluster._blocks import is_source
 from .._kernel_pca import KernelPCA
 from ._distributed import Distributed
+
+if TYPE_CHECKING:
+    from .._types import KernelLike, Progress, RandomState, Rows
 
 # So many rows may be put in random order as a whole: 1 GiB of numbers.
 _ORDERED = 2**27
@@ -54,20 +58,20 @@ class Nystroem(Distributed, _nystroem.Nystroem):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: KernelLike = "rbf",
         *,
-        gamma=None,
-        coef0=None,
-        degree=None,
-        kernel_params=None,
-        n_components=100,
-        random_state=None,
-        n_jobs=None,
-        landmarks="uniform",
-        verbose=0,
-        progress=None,
-        client=None,
-    ):
+        gamma: float | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        landmarks: str = "uniform",
+        verbose: int = 0,
+        progress: Progress = None,
+        client: Any = None,
+    ) -> None:
         super().__init__(
             kernel,
             gamma=gamma,
@@ -83,7 +87,7 @@ class Nystroem(Distributed, _nystroem.Nystroem):
         )
         self.client = client
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: object = None) -> Self:
         """Chooses landmarks and computes their kernel matrix.
 
         Parameters
@@ -131,7 +135,7 @@ class Nystroem(Distributed, _nystroem.Nystroem):
         drawn = sample_without_replacement(n_samples, count, method="tracking_selection", random_state=random)
         return np.asarray(drawn, dtype=np.int64)
 
-    def certify(self, X):
+    def certify(self, X: Rows) -> Any:
         """How much of the kernel the features leave out, by one pass over rows, as on one machine.
 
         Parameters

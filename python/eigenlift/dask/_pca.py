@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 from .. import _native, _pca
 from .._account import Plan
 from .._cluster._blocks import is_source
 from .._linear import rows_weighed
 from ._distributed import Weighted
+
+if TYPE_CHECKING:
+    from .._types import Progress, RandomState, Rows
 
 
 class PCA(Weighted, _pca.PCA):
@@ -52,25 +57,25 @@ class PCA(Weighted, _pca.PCA):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | float | str | None = None,
         *,
-        copy=True,
-        whiten=False,
-        svd_solver="auto",
-        tol=0.0,
-        iterated_power="auto",
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        standardize=False,
-        route=None,
-        sketch_rows=None,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-        client=None,
-    ):
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: RandomState = None,
+        standardize: bool = False,
+        route: str | None = None,
+        sketch_rows: int | None = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+        client: Any = None,
+    ) -> None:
         super().__init__(
             n_components,
             copy=copy,
@@ -91,7 +96,7 @@ class PCA(Weighted, _pca.PCA):
         )
         self.client = client
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> Self:
         """Finds the components of rows.
 
         Parameters
@@ -127,7 +132,7 @@ class PCA(Weighted, _pca.PCA):
             self._weight = weight
             self.plan_ = self._planned(pieces, settings)
 
-    def plan(self, X):
+    def plan(self, X: Rows) -> Plan:
         """What `fit` would do with these rows, without doing it.
 
         Parameters
@@ -146,23 +151,23 @@ class PCA(Weighted, _pca.PCA):
     def _planned(self, pieces, settings):
         return Plan.from_json(*_native.plan_pca_pieces(pieces, settings, self._threads()))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Any:
         """Rows from scores, as on one machine; put off for Dask collections and paths."""
         return self._lazily("inverse_transform", X, scores=True) if is_source(X) else super().inverse_transform(X)
 
-    def t_squared(self, X):
+    def t_squared(self, X: Any) -> Any:
         """Hotelling's T², as on one machine; put off for Dask collections and paths."""
         return self._lazily("t_squared", X) if is_source(X) else super().t_squared(X)
 
-    def reconstruction_error(self, X):
+    def reconstruction_error(self, X: Any) -> Any:
         """The squared distance that components leave out, as on one machine; put off for Dask collections and paths."""
         return self._lazily("reconstruction_error", X) if is_source(X) else super().reconstruction_error(X)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Any:
         """Log-likelihood of each row, as on one machine; put off for Dask collections and paths."""
         return self._lazily("score_samples", X) if is_source(X) else super().score_samples(X)
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: object = None) -> float:
         """Mean of `score_samples` over rows, computed by the client for Dask collections and paths."""
         if not is_source(X):
             return super().score(X)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 from .. import _native, _whitening
 from .._cluster._blocks import is_source
 from .._linear import pass_on_warnings, rows_weighed
 from ._distributed import Weighted
+
+if TYPE_CHECKING:
+    from .._types import Progress
 
 
 class Whitening(Weighted, _whitening.Whitening):
@@ -43,16 +48,16 @@ class Whitening(Weighted, _whitening.Whitening):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        method="zca",
-        ridge=0.0,
-        memory=None,
-        n_jobs=None,
-        verbose=0,
-        progress=None,
-        client=None,
-    ):
+        method: str = "zca",
+        ridge: float = 0.0,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        progress: Progress = None,
+        client: Any = None,
+    ) -> None:
         super().__init__(
             n_components,
             method=method,
@@ -64,7 +69,7 @@ class Whitening(Weighted, _whitening.Whitening):
         )
         self.client = client
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> Self:
         """Finds the whitening of rows.
 
         Parameters
@@ -90,6 +95,6 @@ class Whitening(Weighted, _whitening.Whitening):
         pass_on_warnings(model, stacklevel=3)
         return self
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Any:
         """Rows from whitened ones, as on one machine; put off for Dask collections and paths."""
         return self._lazily("inverse_transform", X, scores=True) if is_source(X) else super().inverse_transform(X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._figure import (
@@ -26,6 +28,15 @@ from ._figure import (
 )
 from ._model import Labels, is_model
 from ._scores import MANY, draw_density, draw_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from .._types import Rows
 
 # More components are not drawn as bars, more panels not side by side.
 _MOST, _PANELS = 200, 4
@@ -72,7 +83,17 @@ def _chosen(components, count):
 
 
 @picture
-def canonical(model, X=None, y=None, *views, color=None, components=0, tables=(0, 1), title=None, ax=None):
+def canonical(
+    model: Any,
+    X: Rows | None = None,
+    y: Rows | None = None,
+    *views: Rows,
+    color: ArrayLike | None = None,
+    components: int | Sequence[int] = 0,
+    tables: tuple[int, int] = (0, 1),
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Scores of one table against those of another: the closer to a line, the larger the correlation.
 
     Parameters
@@ -163,7 +184,7 @@ def _pair(ax, points, labels):
 
 
 @picture
-def correlations(model, *, title=None, ax=None):
+def correlations(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Figure:
     """The correlation of each component: on the rows of the fit, on held-out rows, and what permuted rows reach.
 
     What permuted rows reach is to be compared with the correlations that are held back by κ, drawn as dashes.
@@ -219,7 +240,7 @@ def correlations(model, *, title=None, ax=None):
 
 
 @picture
-def regularization(model, *, title=None, ax=None):
+def regularization(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Figure:
     """What held-out rows say of each regularisation that was tried, and which was chosen.
 
     Parameters

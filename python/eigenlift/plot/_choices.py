@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,12 @@ from ._figure import (
     tick_names,
     write,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .._doctor import IsomapReport
+    from .._kernel_study import SensitivityReport
 
 
 def _stack(heights, title):
@@ -66,7 +73,7 @@ def _whole_ticks(ax, places, most=7):
 
 
 @picture
-def doctor(result, *, title=None):
+def doctor(result: IsomapReport, *, title: str | None = None) -> Figure:
     """What the number of neighbours does to Isomap: error, distances, parts of the graph, and how many coordinates it takes.
 
     Parameters
@@ -120,7 +127,7 @@ def doctor(result, *, title=None):
 
 
 @picture
-def choice(result, *, title=None):
+def choice(result: Any, *, title: str | None = None) -> Figure:
     """What was tried for the number of components, and for the bandwidth, and what was chosen.
 
     Parameters
@@ -292,7 +299,7 @@ def _parallel(known, title):
 
 
 @picture
-def sensitivity(result, *, title=None):
+def sensitivity(result: SensitivityReport, *, title: str | None = None) -> Figure:
     """What the bandwidth does: shares of the components, the angle of their subspace, and the effective rank.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,15 @@ from ._figure import (
 )
 from ._model import Labels, column_names, component_names, eigenvalues_of, method_of, placed, scores_of, symbol
 from ._scores import look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from .._types import Rows
 
 # Columns of panels on a page.
 _ACROSS = 4
@@ -98,7 +108,16 @@ def _two_columns(model, X):
 
 
 @picture
-def contours(model, X, y=None, *, components=None, linear=False, steps=80, title=None):
+def contours(
+    model: Any,
+    X: Rows,
+    y: ArrayLike | None = None,
+    *,
+    components: int | Sequence[int] | None = None,
+    linear: bool = False,
+    steps: int = 80,
+    title: str | None = None,
+) -> Figure:
     """Contour lines of each component over the plane, the rows on top, the eigenvalue in each title.
 
     Parameters
@@ -199,7 +218,16 @@ def _way_back(model, scores):
 
 
 @picture
-def curves(model, X, *, components=3, columns=(0, 1), steps=120, title=None, ax=None):
+def curves(
+    model: Any,
+    X: Rows,
+    *,
+    components: int | Sequence[int] = 3,
+    columns: tuple[int, int] = (0, 1),
+    steps: int = 120,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Components as curves among the rows: for each the rows whose score on it is t, and on all others that of the mean.
 
     A curve runs from the smallest score of the rows to the largest. It is dotted where no trustworthy row has the scores.

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ._figure import COLUMN, NORMAL, SMALL, picture, plain, pyplot, rows_of, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from .._types import Rows
 
 _MOST = 10
 
 
 @picture
-def preimages(images, denoised, shape, *, labels=None, trusted=None, n_images=_MOST, title=None):
+def preimages(
+    images: Rows,
+    denoised: Rows | Mapping[str, Rows],
+    shape: tuple[int, int],
+    *,
+    labels: Sequence[Any] | None = None,
+    trusted: ArrayLike | None = None,
+    n_images: int = _MOST,
+    title: str | None = None,
+) -> Figure:
     """Images above each other: as they were given, and what was made of them.
 
     Parameters

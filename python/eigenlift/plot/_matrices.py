@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,6 +12,13 @@ from .._threads import thread_count
 from ._figure import COLUMN, NORMAL, diverging, legend_of, picture, pyplot, ramp, rows_of, tick_names, write
 from ._model import Labels, column_names, placed
 from ._scores import draw_points
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from .._kernel_base import Kernel
+    from .._types import Rows
 
 # More rows are not drawn: cells would be smaller than what a page can show.
 _MOST = 1200
@@ -34,7 +43,9 @@ def _centred(K):
 
 
 @picture
-def gram(X, kernel="rbf(gamma=median)", y=None, *, title=None):
+def gram(
+    X: Rows, kernel: str | Kernel | Any = "rbf(gamma=median)", y: ArrayLike | None = None, *, title: str | None = None
+) -> Figure:
     """The kernel matrix and the centred kernel matrix of rows as heat maps.
 
     Parameters
@@ -123,7 +134,9 @@ def _covariance(ax, rows, names, title):
 
 
 @picture
-def whitening(model, X, y=None, *, columns=(0, 1), title=None):
+def whitening(
+    model: Any, X: Rows, y: ArrayLike | None = None, *, columns: tuple[int, int] = (0, 1), title: str | None = None
+) -> Figure:
     """Rows before and after whitening, above as points in two columns, below as covariances.
 
     Parameters

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import FIRST, OTHER, SECOND, THIRD, key_above, one_axes, picture, tick_names, title_above, write
 from ._model import is_model
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
 
 @picture
-def path(scores, names=None, spread=None, *, higher_is_better=True, ylabel=None, title=None, ax=None):
+def path(
+    scores: Any,
+    names: Sequence[str] | None = None,
+    spread: ArrayLike | None = None,
+    *,
+    higher_is_better: bool = True,
+    ylabel: str | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """The score after each step of a selection, such as columns that are taken in one by one.
 
     The best step has a square; the first that does as well, within the spread of the best, a ring. Of a selector, the ring is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._figure import (
@@ -23,6 +25,14 @@ from ._figure import (
     write,
 )
 from ._model import Labels, clusters_of, component_names, is_model, scores_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from .._doctor import IsomapReport
+    from .._types import Rows
 
 # From so many points on, their density is drawn.
 MANY = 100_000
@@ -129,7 +139,15 @@ def pair(components, count):
 
 
 @picture
-def scatter(scores, y=None, *, X=None, components=(0, 1), title=None, ax=None):
+def scatter(
+    scores: Any,
+    y: ArrayLike | None = None,
+    *,
+    X: Rows | None = None,
+    components: tuple[int, int] = (0, 1),
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Two scores of each row as a point; from 100 000 rows on, the density of points.
 
     Parameters
@@ -221,7 +239,16 @@ def _sorted_pairs(pairs):
 
 
 @picture
-def graph(isomap, y=None, *, X=None, doctor=None, components=(0, 1), title=None, ax=None):
+def graph(
+    isomap: Any,
+    y: ArrayLike | None = None,
+    *,
+    X: Rows | None = None,
+    doctor: IsomapReport | None = None,
+    components: tuple[int, int] = (0, 1),
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """The neighbourhood graph over the embedding, with suspected short circuits.
 
     Parameters

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._figure import FIRST, OTHER, SECOND, THIRD, key_above, note, one_axes, picture, title_above
 from ._model import eigenvalues_of, intervals_of, is_model, ratios_of, residual_of, symbol
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # More components are not drawn.
 _MOST = 200
@@ -56,7 +62,7 @@ def _shares(ax, ratios, residual):
 
 
 @picture
-def scree(model, *, log=None, title=None, ax=None):
+def scree(model: Any, *, log: bool | None = None, title: str | None = None, ax: Axes | None = None) -> Figure:
     """Eigenvalues with the intervals that are proved for them, explained variance, and for PCA the error that is left.
 
     Parameters
