@@ -42,11 +42,11 @@ class InformationReport(NamedTuple):
         Of the columns.
     """
 
-    values: np.ndarray
-    errors: np.ndarray
-    p_values: np.ndarray | None
-    family_p_values: np.ndarray | None
-    names: list
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    p_values: NDArray[np.float64] | None
+    family_p_values: NDArray[np.float64] | None
+    names: list[str]
 
     def __str__(self):
         width = max([len(name) for name in self.names], default=0)

@@ -25,8 +25,8 @@ STATISTICS = ("spe", "t2")
 
 
 class _Numbers(NamedTuple):
-    t_squared: np.ndarray
-    spe: np.ndarray
+    t_squared: Array
+    spe: Array
 
 
 class Novelty(_Numbers):
@@ -37,7 +37,7 @@ class Novelty(_Numbers):
     """
 
     # Moments of the scores, which show whether they are Gaussian; empty where they are not known.
-    _scores = np.empty(0)
+    _scores: Array = np.empty(0)
 
 
 class Contributions(NamedTuple):
@@ -47,10 +47,10 @@ class Contributions(NamedTuple):
     compared with, up to the share `defect` of the larger.
     """
 
-    values: np.ndarray
-    baselines: np.ndarray
-    at_baseline: np.ndarray
-    at_row: np.ndarray
+    values: Array
+    baselines: Array
+    at_baseline: Array
+    at_row: Array
     defect: float
 
 
