@@ -3,8 +3,8 @@
 use super::kernelised::{KccaArgs, KdaArgs, KkmeansArgs};
 use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
 use super::{
-    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs,
-    PlanArgs, PlanPcaArgs, PlanWhitenArgs, examples,
+    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, PlanArgs,
+    PlanPcaArgs, PlanWhitenArgs, examples,
 };
 use clap::Subcommand;
 

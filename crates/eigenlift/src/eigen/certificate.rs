@@ -252,12 +252,7 @@ impl Certificate {
     }
 
     /// For eigenvalues λ̂ of an approximation that leaves out the trace τ: λ̂ ≤ λ ≤ λ̂ + τ by index (K35).
-    pub(crate) fn of_approximation(
-        values: &[f64],
-        next: Option<f64>,
-        left: LeftOut,
-        rounding: f64,
-    ) -> Self {
+    pub(crate) fn of_approximation(values: &[f64], next: Option<f64>, left: LeftOut, rounding: f64) -> Self {
         let LeftOut { held: total, residual_trace, trace, n_features } = left;
         let interval =
             |value: &f64| Interval { low: value - rounding, high: value + residual_trace + rounding };

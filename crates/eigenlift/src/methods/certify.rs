@@ -6,7 +6,6 @@ use super::{FittedKernelPca, KernelPca};
 use crate::data::AnySamples;
 use crate::eigen::{BasisProducts, Certificate, EigenPairs, SolveStats, Whole};
 use crate::error::{Error, Result};
-use crate::features::Approximation;
 use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};

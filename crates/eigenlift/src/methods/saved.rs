@@ -262,11 +262,8 @@ fn landmarks_that_grew(record: &mut Map<String, Value>) {
         _ => return,
     }
     let Some(Value::Object(bounds)) = record.get_mut("bounds") else { return };
-    if bounds.get("grounds").is_some_and(|grounds| grounds == "novelty") {
-        bounds.insert("grounds".into(), "none".into());
-    }
-    bounds.insert("residual_trace".into(), Value::Null);
-    bounds.insert("residual_share".into(), Value::Null);
+    bounds.retain(|name, value| !(name.starts_with("residual_") || name == "grounds" && value == "novelty"));
+    bounds.entry("grounds").or_insert_with(|| "none".into());
 }
 
 /// The mean of φ, when the file holds it.

@@ -181,10 +181,7 @@ fn the_result_does_not_depend_on_how_rows_are_cut() {
     let x = problems::mixture(900, 6, 5);
     // The median too is found by global row index.
     let settings = KernelPca::new(4).kernel(KernelSpec::default());
-    for way in [
-        LowRank::pivoted(Rank::Exactly(80)),
-        LowRank::fourier(Rank::Exactly(200)),
-    ] {
+    for way in [LowRank::pivoted(Rank::Exactly(80)), LowRank::fourier(Rank::Exactly(200))] {
         let settings = settings.clone().low_rank(way);
         let whole = settings.fit(x.clone()).unwrap();
         for size in [1, 37, 500, 5000] {
@@ -261,10 +258,7 @@ fn one_exact_pass_certifies_and_more_refine() {
     let exact = spectrum(&x, &rbf());
     let total: f64 = exact.iter().sum();
     let fit = |way: LowRank| settings().low_rank(way).fit(x.clone()).unwrap();
-    for way in [
-        LowRank::pivoted(Rank::Exactly(150)),
-        LowRank::fourier(Rank::Exactly(1000)),
-    ] {
+    for way in [LowRank::pivoted(Rank::Exactly(150)), LowRank::fourier(Rank::Exactly(1000))] {
         let rough = fit(way);
         let sure = rough.certify(x.clone()).unwrap();
         assert_eq!(sure.transform(&x).unwrap(), rough.transform(&x).unwrap());
@@ -358,10 +352,7 @@ fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_neare
     let wide = settings().memory_limit(20 << 20).low_rank(LowRank::pivoted(Rank::Exactly(3000)));
     let message = wide.plan(&x).unwrap_err().to_string();
     assert!(message.contains("or use at most"), "{message}");
-    for way in [
-        LowRank::pivoted(Rank::Exactly(0)),
-        LowRank::pivoted(Rank::UntilShare(2.0)),
-    ] {
+    for way in [LowRank::pivoted(Rank::Exactly(0)), LowRank::pivoted(Rank::UntilShare(2.0))] {
         assert!(settings().low_rank(way).plan(&x).is_err());
     }
     let mut source = RowsInMemory::new(x.points());

@@ -3,8 +3,8 @@
 use eigenlift::data::{AnySamples, Csr, Samples};
 use eigenlift::eigen::{Grounds, Indefinite};
 use eigenlift::error::Error;
+use eigenlift::features::LowRank;
 use eigenlift::kernel::Kernel;
-use eigenlift::low_rank::LowRank;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
 use eigenlift::model::{FORMAT_VERSION, read_header};

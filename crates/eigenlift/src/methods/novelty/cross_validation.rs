@@ -159,9 +159,7 @@ impl FittedKernelPca {
             (Some(Approximation::TensorSketch), _) => LowRank::tensor_sketch(rank),
             (Some(Approximation::Uniform), _) => LowRank::uniform(rank),
             (Some(Approximation::KMeans), Lift::Kernel { .. }) => LowRank::k_means(rank),
-            (Some(Approximation::Given), Lift::Kernel { samples, .. }) => {
-                LowRank::landmarks(samples.clone())
-            }
+            (Some(Approximation::Given), Lift::Kernel { samples, .. }) => LowRank::landmarks(samples.clone()),
             _ => LowRank::pivoted(rank),
         }
     }
