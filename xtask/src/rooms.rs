@@ -54,14 +54,12 @@ const KNOWN_METHODS: &[&[&str]] = &[
         "primal",
         "requests",
         "schedule",
-        "stream",
     ],
 ];
 const PAIRS_METHODS: &[(&str, &str)] = &[
     ("any", "kernelised"),
     ("approximate", "kernel_pca"),
     ("approximate", "pieces"),
-    ("approximate", "stream"),
     ("dual", "mercer"),
     ("fitted", "novelty"),
     ("kernel_pca", "schedule"),
