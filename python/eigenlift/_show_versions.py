@@ -30,7 +30,7 @@ def _version(package):
         return "not installed"
 
 
-def show_versions():
+def show_versions() -> None:
     """Print the versions of eigenlift, Python and related packages, for bug reports.
 
     Examples
