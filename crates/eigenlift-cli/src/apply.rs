@@ -2,10 +2,9 @@
 
 use crate::args::{ApplyOutputArgs, DenoiseArgs, HeaderChoice, InputArgs, InverseArgs, WayBackArgs};
 use crate::exit::Failure;
-use crate::fit::{title, warn_of_lost_text};
 use crate::input::{DataAccount, list};
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, score_names};
+use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, score_names, title, warn_of_lost_text};
 use crate::plot;
 use crate::rows::TableRows;
 use crate::saved;

@@ -7,10 +7,11 @@ mod tally;
 
 use crate::args::ScoreArgs;
 use crate::exit::Failure;
-use crate::fit::warn_of_lost_text;
 use crate::input::DataAccount;
 use crate::interrupt::Session;
-use crate::outputs::{self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written};
+use crate::outputs::{
+    self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, warn_of_lost_text,
+};
 use crate::plot;
 use crate::rows::{Piece, TableRows};
 use crate::saved;

@@ -107,7 +107,7 @@ impl<T: Real> Matrix<T> {
     ///
     /// # Panics
     /// When there are more or fewer numbers than the shape has: a mistake in this crate.
-    pub(crate) fn shaped(data: Vec<T>, n_rows: usize, n_cols: usize) -> Self {
+    pub fn shaped(data: Vec<T>, n_rows: usize, n_cols: usize) -> Self {
         assert_holds(data.len(), n_rows, n_cols);
         Self { data, n_rows, n_cols }
     }
@@ -214,7 +214,7 @@ impl<'a, T: Real> MatRef<'a, T> {
     ///
     /// # Panics
     /// When there are more or fewer numbers than the shape has: a mistake in this crate.
-    pub(crate) fn shaped(data: &'a [T], n_rows: usize, n_cols: usize) -> Self {
+    pub fn shaped(data: &'a [T], n_rows: usize, n_cols: usize) -> Self {
         assert_holds(data.len(), n_rows, n_cols);
         Self { data, n_rows, n_cols, row_stride: n_cols }
     }
@@ -294,7 +294,7 @@ impl<'a, T: Real> MatMut<'a, T> {
     ///
     /// # Panics
     /// When there are more or fewer numbers than the shape has: a mistake in this crate.
-    pub(crate) fn shaped(data: &'a mut [T], n_rows: usize, n_cols: usize) -> Self {
+    pub fn shaped(data: &'a mut [T], n_rows: usize, n_cols: usize) -> Self {
         assert_holds(data.len(), n_rows, n_cols);
         Self { data, n_rows, n_cols, row_stride: n_cols }
     }

@@ -1,7 +1,7 @@
 //! Whether scores are Gaussian, from their first four moments: D'Agostino and Pearson's test of each component, (C64).
 
 use crate::matrix::Matrix;
-use crate::methods::distributions::chi_squared_above;
+use crate::stats::chi_squared_above;
 
 /// Numbers of a component: how many scores, and the sums of their first to fourth powers.
 pub(super) const NUMBERS: usize = 5;

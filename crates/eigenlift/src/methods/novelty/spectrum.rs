@@ -1,6 +1,6 @@
 //! The limit of the squared prediction error of Gaussian samples, from a spectrum alone.
 
-use crate::methods::distributions::chi_squared_above;
+use crate::stats::chi_squared_above;
 
 /// Sampling error of a gap between eigenvalues: gaps below √(this·λᵢλⱼ/n) tell nothing of the true gap.
 const GAP: f64 = 2.0;

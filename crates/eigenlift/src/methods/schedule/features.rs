@@ -41,7 +41,7 @@ impl Sizes {
     /// As planned for `rank` features within `allowed` bytes: fewer rows at a time when memory is short.
     fn new(rank: usize, approximation: Option<Approximation>, request: &Request<'_>, allowed: u64) -> Self {
         let (n, d) = (request.n_samples, request.n_features);
-        let per_row = 8 * (2 * rank + 2 * d + growing(approximation) * rank) as u128;
+        let per_row = 8 * (2 * rank + 2 * d) as u128;
         let handy = (CHUNK_BYTES / (8 * rank.max(1))).clamp(512, CHUNK_ROWS);
         let chunk = (u128::from(allowed) / 4 / per_row.max(1)).min(handy as u128) as usize;
         let wanted = match approximation {
@@ -68,7 +68,6 @@ impl Sizes {
         let (rank, d) = (self.rank, request.n_features);
         let scores = if request.in_memory { request.n_components.min(rank) } else { 0 };
         let in_hand = if request.in_memory { rank + d } else { 2 * (rank + d) };
-        let in_hand = in_hand + growing(approximation) * if request.in_memory { 2 * rank } else { rank };
         let moments = block(rank, 5 * rank) + block(self.chunk_rows, in_hand);
         let most = match approximation {
             Some(Approximation::Pivoted) => {
@@ -78,11 +77,6 @@ impl Sizes {
         };
         most + block(request.n_samples, scores)
     }
-}
-
-/// How many copies of the features of rows in hand landmarks that grow take, with the columns that new ones bring.
-fn growing(approximation: Option<Approximation>) -> usize {
-    usize::from(approximation == Some(Approximation::Growing))
 }
 
 /// The largest rank up to `most` that fits into `allowed` bytes.
