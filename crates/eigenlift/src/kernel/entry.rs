@@ -373,7 +373,7 @@ impl NamedKernel {
     }
 
     /// The parameters that may come from the data, and what they scale.
-    pub(super) fn from_data(&mut self) -> impl Iterator<Item = (ParamRole, &mut Param)> {
+    pub(super) fn data_params(&mut self) -> impl Iterator<Item = (ParamRole, &mut Param)> {
         self.params.iter_mut().filter_map(|(param, value)| param.role.map(|role| (role, value)))
     }
 

@@ -89,7 +89,7 @@ impl KernelSpec {
     /// exp(−γ‖x−y‖²)
     pub fn rbf(gamma: Param) -> Self {
         let mut kernel = NamedKernel::new(&catalog::RBF);
-        kernel.from_data().for_each(|(_, param)| *param = gamma);
+        kernel.data_params().for_each(|(_, param)| *param = gamma);
         Self::Named(kernel)
     }
 
@@ -194,7 +194,7 @@ impl KernelSpec {
     pub(crate) fn with_bandwidth(self, value: Param) -> Self {
         match self {
             Self::Named(mut kernel) => {
-                kernel.from_data().for_each(|(_, param)| *param = value);
+                kernel.data_params().for_each(|(_, param)| *param = value);
                 Self::Named(kernel)
             }
             Self::Scaled(factor, inner) => inner.with_bandwidth(value).scaled(factor),
@@ -273,7 +273,7 @@ impl KernelSpec {
                 parts.iter_mut().try_for_each(|part| part.resolve(value))
             }
             Self::Named(kernel) => {
-                for (role, param) in kernel.from_data() {
+                for (role, param) in kernel.data_params() {
                     *param = Param::Value(value(role, *param)?);
                 }
                 Ok(())
