@@ -254,8 +254,7 @@ fn build(file: &mut ModelReader<'_>) -> Result<FittedKernelPca> {
     })
 }
 
-/// Reads a model of a version whose landmarks could grow while rows came as one of given landmarks. Its intervals stay; that its
-/// eigenvalues lie within what the landmarks leave out does not hold, and is not said.
+/// Reads landmarks of an older version that grew while rows came as given ones, without bounds that hold for given ones alone.
 fn landmarks_that_grew(record: &mut Map<String, Value>) {
     match record.get_mut("plan").and_then(|plan| plan.get_mut("approximation")) {
         Some(word) if word == "growing" => *word = "given".into(),
