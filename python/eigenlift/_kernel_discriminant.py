@@ -75,7 +75,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         which was `chosen`.
     held_out_accuracy_ : tuple of float or None
         Accuracy on held-out samples, mean and standard error over folds. Where κ was chosen, each fold is judged with the κ that the
-        other folds choose, so that it is not optimistic as the best score of the curve is.
+        other folds choose, which is less optimistic than the best score of the curve.
     training_accuracy_ : float
         Accuracy on the rows of the fit. Optimistic.
     left_out_ : float or None

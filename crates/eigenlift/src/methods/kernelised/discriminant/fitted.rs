@@ -114,7 +114,7 @@ impl FittedKernelDiscriminant {
     /// Share of held-out rows that were classified rightly, mean over folds, and its standard error.
     ///
     /// Where κ was chosen, each fold is judged with the κ that the other folds choose, (C67); the curve has the accuracy of the chosen one,
-    /// which is optimistically biased.
+    /// which is optimistically biased; a little of that is left here.
     pub fn held_out_accuracy(&self) -> Option<(f64, f64)> {
         self.facts.held_out
     }
