@@ -71,13 +71,13 @@ fn a_closed_standard_output_is_an_error_before_the_work() {
         "fit pca iris.csv",
         "fit pca iris.csv --json --out new.csv",
         "transform pca.safetensors iris.csv",
-        "kernel matrix iris.csv",
+        "kernel gram iris.csv",
         "inspect pca.safetensors",
         "plan pca iris.csv",
     ] {
         let run = folder.shell(&format!("eigenlift {command} >&-"));
         assert_eq!(run.code, 1, "{command}: {}", run.err);
-        assert!(run.err.starts_with("error: standard output is closed; "), "{command}: {}", run.err);
+        assert!(run.err.contains("error: standard output is closed; "), "{command}: {}", run.err);
     }
     assert!(!folder.path("new.csv").exists());
     // Where nothing goes there, and where it goes to a place that takes everything, nothing is wrong.
