@@ -220,8 +220,10 @@ fn add_up(row: &mut Vec<(u32, f64)>) {
     });
 }
 
-/// Entries by column: where each column starts, and which row each entry stands in, in the order of the rows.
-fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<(Vec<usize>, Vec<(usize, f64)>)> {
+/// Where each column starts, and the row and value of each entry, column by column, in the order of the rows.
+type ByColumn = (Vec<usize>, Vec<(usize, f64)>);
+
+fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<ByColumn> {
     let mut starts = vec![0usize; n + 1];
     for (at, row) in rows.iter().enumerate() {
         for (column, value) in row {
