@@ -189,9 +189,10 @@ fn an_indefinite_kernel_is_noticed_whatever_the_solver() {
     assert_eq!(model.plan().solver, Solver::Davidson);
     let warning = &model.warnings()[0];
     assert!(
-        warning.contains("most negative eigenvalue is -") && warning.contains("shares of variance"),
+        warning.contains("most negative eigenvalue is -") && warning.contains("explained variance ratio"),
         "{warning}"
     );
+    assert!(model.explained_variance_ratio().iter().all(|ratio| ratio.is_nan()));
     let text = KernelPca::new(2)
         .kernel(spec("-1*rbf(gamma=1)"))
         .fit(problems::noise(50, 2, 1))
