@@ -1,7 +1,7 @@
 //! Memory that the system refuses: an error with a number, and not the end of the process.
 //!
 //! The standard library aborts when an allocation fails. Allocations whose size scales with the data therefore ask first:
-//! [`reserve`] where an error can be returned, and all matrices by [`demand`], which unwinds to the nearest [`guard`]. Every fit
+//! [`reserve`] where an error can be returned, and all matrices by `demand`, which unwinds to the nearest [`guard`]. Every fit
 //! runs within a guard.
 
 use crate::error::{Error, Result};
