@@ -37,7 +37,7 @@ ESTIMATORS = [
     ("KernelPCA(5, kernel='rbf', gamma=0.05, n_jobs=2, memory='8GB', rank=400)", 40000, 10),
     ("PCA(5, n_jobs=2, memory='8GB')", 1500, 4000),
     ("Whitening(n_jobs=2, memory='8GB')", 100000, 30),
-    ("Isomap(n_neighbors=8, n_jobs=2, memory="8GB")", 4000, 5),
+    ("Isomap(n_neighbors=8, n_jobs=2, memory='8GB')", 4000, 5),
     ("ClassicalMDS(2, n_jobs=2, memory='8GB')", 3000, 5),
     ("SpectralEmbedding(2, n_jobs=2, memory='8GB')", 6000, 6),
     ("LocallyLinearEmbedding(n_neighbors=10, n_jobs=2, memory='8GB')", 6000, 6),

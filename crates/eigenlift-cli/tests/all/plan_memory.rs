@@ -90,7 +90,6 @@ fn kernel_pca_through_features() {
         "kpca x.npy -k 5 --rank 300 --low-rank uniform",
         "kpca x.npy -k 5 --rank 200 --low-rank kmeans",
         "kpca x.npy -k 5 --rank 300 --low-rank fourier",
-        "kpca x.npy -k 5 --rank 300 --low-rank growing",
         "kpca x.npy -k 5 --rank 256 --low-rank tensorsketch --kernel polynomial(degree=2)",
         "kpca x.npy -k 5 --kernel linear",
     ] {
@@ -111,7 +110,6 @@ fn rows_in_chunks() {
     folder.say("fit pca x.npy -k 16 --quiet --out x.parquet").ok();
     for words in [
         "kpca DATA -k 3 --rank 150 --memory 24MB",
-        "kpca DATA -k 3 --rank 100 --low-rank growing --memory 24MB",
         "pca DATA -k 3 --memory 24MB",
         "pca DATA -k 3 --route krylov --memory 24MB",
         "pca DATA -k 3 --route tsqr --memory 24MB",

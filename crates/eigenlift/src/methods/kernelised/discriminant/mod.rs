@@ -243,7 +243,7 @@ impl KernelDiscriminant {
         let columns = self.n_tried() as u128 * n_classes as u128;
         let piece = plan.chunk_rows as u128 * (2 * m + columns);
         let numbers =
-            m * m * (folds + 4 + 4 * at_once) + folds * m * (columns + 2 * n_classes as u128) + piece;
+            m * m * (folds + 6 + 8 * at_once) + folds * m * (columns + 2 * n_classes as u128) + piece;
         u128::from(plan.bytes_needed).max(8 * numbers)
     }
 
