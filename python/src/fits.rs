@@ -10,7 +10,7 @@ use eigenlift::engine::Engine;
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{PcaPlan, PcaRoute};
-use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};
+use eigenlift::methods::{AnyModel, FittedKernelPca, KernelPca, Pca, Whitening, WhiteningMethod};
 use eigenlift::model::{Lift, Projection, Solver};
 use eigenlift::progress::Watch;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -149,7 +149,7 @@ pub(crate) fn fit_kernel_pca(
     let model = work::run(py, threads, progress, move |engine, watch| {
         settings.engine(engine.clone()).watch(watch.clone()).fit(samples)
     })?;
-    Ok(Model::with_samples(AnyModel::KernelPca(model), x.array()))
+    Ok(Model::with_samples(model, x.array()))
 }
 
 /// What fitting kernel PCA would do: JSON and text.
@@ -186,7 +186,7 @@ pub(crate) fn fit_pca(
     let model = work::run(py, threads, progress, move |engine, watch| {
         running(settings, engine, watch).fit_points(samples.points(), weights.as_deref())
     })?;
-    Ok(Model::new(AnyModel::Pca(model)))
+    Ok(Model::new(model))
 }
 
 /// What fitting principal components would do: JSON and text.
@@ -231,7 +231,7 @@ pub(crate) fn fit_whitening(
             .with(|pca| running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
             .fit_points(samples.points(), weights.as_deref())
     })?;
-    Ok(Model::new(AnyModel::Whitening(Box::new(model))))
+    Ok(Model::new(model))
 }
 
 /// Rows as columns, some rows at a time, so that what is written lies close together.
@@ -286,11 +286,11 @@ pub(crate) fn certify(
     samples: AnySamples,
     (threads, progress): (usize, Option<Py<PyAny>>),
 ) -> PyResult<AnyModel> {
-    let AnyModel::KernelPca(model) = model.clone() else { return Err(only_kernel_pca("certify")) };
+    let Some(model) = model.get::<FittedKernelPca>().cloned() else { return Err(only_kernel_pca("certify")) };
     let sure = work::run(py, threads, progress, move |engine, watch| {
         model.with_engine(engine.clone()).certify_watched(samples, watch)
     })?;
-    Ok(AnyModel::KernelPca(sure))
+    Ok(sure.into())
 }
 
 /// An exact kernel PCA from a rough one.
@@ -300,13 +300,13 @@ pub(crate) fn refine(
     (samples, settings): (AnySamples, KernelPcaSettings),
     (threads, progress): (usize, Option<Py<PyAny>>),
 ) -> PyResult<AnyModel> {
-    let AnyModel::KernelPca(model) = model.clone() else { return Err(only_kernel_pca("refine")) };
+    let Some(model) = model.get::<FittedKernelPca>().cloned() else { return Err(only_kernel_pca("refine")) };
     let settings = settings.build()?;
     let exact = work::run(py, threads, progress, move |engine, watch| {
         let model = model.with_engine(engine.clone());
         settings.engine(engine.clone()).watch(watch.clone()).refine(&model, samples)
     })?;
-    Ok(AnyModel::KernelPca(exact))
+    Ok(exact.into())
 }
 
 fn only_kernel_pca(what: &str) -> PyErr {

@@ -163,7 +163,7 @@ pub(crate) fn fit_kernel_cca(
     let model = work::run(py, threads, progress, move |engine, watch| {
         method.with(|features| running(features, engine, watch)).fit(&views)
     })?;
-    Ok(Model::new(AnyModel::KernelCca(Box::new(model))))
+    Ok(Model::new(model))
 }
 
 /// What fitting canonical correlations would do: JSON and text.
@@ -195,7 +195,9 @@ pub(crate) fn kernel_cca_scores(
 ) -> PyResult<Py<PyAny>> {
     let (samples, single, model) = (x.samples()?, x.single(), model.get().shared());
     let scores = work::run(py, threads, progress, move |engine, watch| {
-        let AnyModel::KernelCca(model) = &*model else { return Err(another("canonical correlations")) };
+        let Some(model) = model.get::<FittedKernelCca>() else {
+            return Err(another("canonical correlations"));
+        };
         model.transform_on(&**engine, view, samples.points(), watch).map(|scores| Scores::new(scores, single))
     })?;
     scores.into_python(py)
@@ -216,7 +218,7 @@ pub(crate) fn fit_kernel_discriminant(
     let model = work::run(py, threads, progress, move |engine, watch| {
         method.with(|features| running(features, engine, watch)).fit(&samples, &classes)
     })?;
-    Ok(Model::new(AnyModel::KernelDiscriminant(Box::new(model))))
+    Ok(Model::new(model))
 }
 
 /// What fitting discriminants would do: JSON and text.
@@ -246,7 +248,9 @@ pub(crate) fn kernel_discriminant_log_proba(
 ) -> PyResult<Py<PyAny>> {
     let (samples, model) = (x.samples()?, model.get().shared());
     let found = work::run(py, threads, progress, move |engine, watch| {
-        let AnyModel::KernelDiscriminant(model) = &*model else { return Err(another("discriminants")) };
+        let Some(model) = model.get::<FittedKernelDiscriminant>() else {
+            return Err(another("discriminants"));
+        };
         model.log_probabilities_on(&**engine, samples.points(), watch)
     })?;
     to_array(py, found)
@@ -266,7 +270,7 @@ pub(crate) fn fit_kernel_k_means(
     let model = work::run(py, threads, progress, move |engine, watch| {
         method.with(|features| running(features, engine, watch)).fit(&samples)
     })?;
-    Ok(Model::new(AnyModel::KernelKMeans(Box::new(model))))
+    Ok(Model::new(model))
 }
 
 /// What fitting clusters would do: JSON and text.
@@ -296,7 +300,7 @@ pub(crate) fn kernel_k_means_plane(
 ) -> PyResult<Py<PyAny>> {
     let (samples, single, model) = (x.samples()?, x.single(), model.get().shared());
     let scores = work::run(py, threads, progress, move |engine, watch| {
-        let AnyModel::KernelKMeans(model) = &*model else { return Err(another("clusters")) };
+        let Some(model) = model.get::<FittedKernelKMeans>() else { return Err(another("clusters")) };
         model.plane_on(&**engine, samples.points(), watch).map(|scores| Scores::new(scores, single))
     })?;
     scores.into_python(py)
@@ -312,12 +316,9 @@ fn another(what: &str) -> Error {
 
 /// What a fit found, as JSON; `None` for other methods.
 pub(crate) fn facts(model: &AnyModel) -> Option<serde_json::Value> {
-    match model {
-        AnyModel::KernelCca(model) => Some(correlations(model)),
-        AnyModel::KernelDiscriminant(model) => Some(discriminants(model)),
-        AnyModel::KernelKMeans(model) => Some(clusters(model)),
-        _ => None,
-    }
+    let discriminant = || model.get::<FittedKernelDiscriminant>().map(discriminants);
+    let k_means = || model.get::<FittedKernelKMeans>().map(clusters);
+    model.get::<FittedKernelCca>().map(correlations).or_else(discriminant).or_else(k_means)
 }
 
 fn correlations(model: &FittedKernelCca) -> serde_json::Value {

@@ -1,6 +1,5 @@
 //! The compiled part of the Python package: NumPy arrays in, NumPy arrays out, everything else in the library or in Python.
 
-mod account;
 mod choose;
 mod errors;
 mod fits;

@@ -144,7 +144,7 @@ impl MdsSettings {
 
 /// A fitted model that goes on using `x` for its samples.
 pub(crate) fn adopted(model: FittedManifold, x: &Rows<'_>) -> Model {
-    Model::with_samples(AnyModel::Manifold(Box::new(model)), x.array())
+    Model::with_samples(model, x.array())
 }
 
 pub(crate) fn told_plan(plan: &ManifoldPlan) -> PyResult<(String, String)> {
@@ -286,7 +286,7 @@ pub(crate) fn transform_neighbors(
 ) -> PyResult<Matrix<f64>> {
     let lists = x.neighbors()?;
     work::run(py, threads, progress, move |engine, watch| {
-        let AnyModel::Manifold(model) = &*model else { return Err(no_lists()) };
+        let Some(model) = model.get::<FittedManifold>() else { return Err(no_lists()) };
         match model.parts() {
             [part] if part.rows.is_empty() => part.projection.project_neighbors(&**engine, &lists, watch),
             // Which says what is wrong.

@@ -1,6 +1,5 @@
 //! Fitted models as Python objects.
 
-use crate::account;
 use crate::errors::to_python;
 use crate::fits::{self, KernelPcaSettings};
 use crate::kernelised;
@@ -11,7 +10,9 @@ use crate::rows::{
 use crate::work;
 use eigenlift::eigen::Certificate;
 use eigenlift::error::Error;
-use eigenlift::methods::{AnyModel, FittedKernelPca, FittedManifold, FittedPca};
+use eigenlift::methods::{
+    AnyModel, FittedKernelKMeans, FittedKernelPca, FittedManifold, FittedPca, FittedWhitening,
+};
 use eigenlift::model::{Array, Header, Lift, Route};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyAttributeError;
@@ -32,25 +33,27 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn new(model: AnyModel) -> Self {
-        Self { model: Arc::new(model), samples: None }
+    pub(crate) fn new(model: impl Into<AnyModel>) -> Self {
+        Self { model: Arc::new(model.into()), samples: None }
     }
 
     /// A model fitted on `array`, which it goes on using if its lift is by samples.
-    pub(crate) fn with_samples(model: AnyModel, array: Option<Py<PyAny>>) -> Self {
-        let uses = match &model {
-            AnyModel::KernelPca(m) => {
-                m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. })
-            }
-            AnyModel::Manifold(m) => manifold::samples_of(m).is_some(),
-            _ => false,
+    pub(crate) fn with_samples(model: impl Into<AnyModel>, array: Option<Py<PyAny>>) -> Self {
+        let model = model.into();
+        let of_kernel_pca = |m: &FittedKernelPca| {
+            m.plan().route == Route::Dual && matches!(m.projection().lift, Lift::Kernel { .. })
         };
+        let of_manifold = |m: &FittedManifold| manifold::samples_of(m).is_some();
+        let uses = model.get().is_some_and(of_kernel_pca) || model.get().is_some_and(of_manifold);
         Self { model: Arc::new(model), samples: array.filter(|_| uses) }
     }
 
     /// Another model with the same samples.
-    pub(crate) fn replaced(&self, py: Python<'_>, model: AnyModel) -> Self {
-        Self { model: Arc::new(model), samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)) }
+    pub(crate) fn replaced(&self, py: Python<'_>, model: impl Into<AnyModel>) -> Self {
+        Self {
+            model: Arc::new(model.into()),
+            samples: self.samples.as_ref().map(|samples| samples.clone_ref(py)),
+        }
     }
 
     /// The model itself, for work that goes on beside Python.
@@ -59,31 +62,25 @@ impl Model {
     }
 
     pub(crate) fn kernel_pca(&self) -> PyResult<&FittedKernelPca> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => Ok(model),
-            _ => Err(PyAttributeError::new_err("only kernel PCA has that")),
-        }
+        self.model.get().ok_or_else(|| PyAttributeError::new_err("only kernel PCA has that"))
     }
 
     fn manifold(&self) -> PyResult<&FittedManifold> {
-        match &*self.model {
-            AnyModel::Manifold(model) => Ok(model),
-            _ => Err(PyAttributeError::new_err("only manifold methods have that")),
-        }
+        self.model.get().ok_or_else(|| PyAttributeError::new_err("only manifold methods have that"))
     }
 
     fn pca(&self) -> PyResult<&FittedPca> {
-        match &*self.model {
-            AnyModel::Pca(model) => Ok(model),
-            AnyModel::Whitening(model) => Ok(model.pca()),
-            _ => Err(PyAttributeError::new_err("only principal components and whitening have that")),
-        }
+        let whitened = || self.model.get().map(FittedWhitening::pca);
+        self.model
+            .get()
+            .or_else(whitened)
+            .ok_or_else(|| PyAttributeError::new_err("only principal components and whitening have that"))
     }
 
     fn certificate_of_model(&self) -> PyResult<&Certificate> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => Ok(model.certificate()),
-            _ => Ok(self.pca()?.certificate()),
+        match self.kernel_pca() {
+            Ok(model) => Ok(model.certificate()),
+            Err(_) => Ok(self.pca()?.certificate()),
         }
     }
 }
@@ -147,7 +144,7 @@ impl Model {
 
     #[getter]
     fn n_samples(&self) -> usize {
-        account::n_samples(&self.model)
+        self.model.stored().n_samples()
     }
 
     #[getter]
@@ -162,7 +159,7 @@ impl Model {
 
     #[getter]
     fn n_components(&self) -> usize {
-        account::n_components(&self.model)
+        self.model.stored().n_components()
     }
 
     #[getter]
@@ -177,17 +174,17 @@ impl Model {
 
     #[getter]
     fn precision(&self) -> String {
-        account::precision(&self.model)
+        self.model.stored().precision().into()
     }
 
     #[getter]
     fn plan(&self) -> PyResult<String> {
-        account::plan(&self.model)
+        checked(self.model.stored().plan_json())
     }
 
     #[getter]
     fn plan_text(&self) -> String {
-        account::plan_text(&self.model)
+        self.model.stored().plan_text()
     }
 
     #[getter]
@@ -197,43 +194,46 @@ impl Model {
 
     #[getter]
     fn stats(&self) -> PyResult<String> {
-        account::stats(&self.model)
+        match self.model.stored().stats() {
+            Some(stats) => json(&stats),
+            None => Err(PyAttributeError::new_err("kernelised methods do not have that")),
+        }
     }
 
     #[getter]
     fn choice(&self) -> PyResult<Option<String>> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => model.choice().map(json).transpose(),
-            _ => self.pca()?.choice().map(json).transpose(),
+        match self.kernel_pca() {
+            Ok(model) => model.choice().map(json).transpose(),
+            Err(_) => self.pca()?.choice().map(json).transpose(),
         }
     }
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(match &*self.model {
-            AnyModel::KernelPca(model) => vector(py, model.eigenvalues()),
-            AnyModel::Manifold(model) => vector(py, model.eigenvalues()),
+        Ok(match (self.kernel_pca(), self.manifold()) {
+            (Ok(model), _) => vector(py, model.eigenvalues()),
+            (_, Ok(model)) => vector(py, model.eigenvalues()),
             _ => vector(py, self.pca()?.eigenvalues()),
         })
     }
 
     #[getter]
     fn total(&self) -> PyResult<f64> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => {
+        match self.kernel_pca() {
+            Ok(model) => {
                 // Ratios are taken of it.
                 let unknown = model.explained_variance_ratio().iter().any(|ratio| ratio.is_nan());
                 Ok(if unknown { f64::NAN } else { model.total() })
             }
-            _ => self.pca().map(|pca| pca.total_variance() * pca.weight()),
+            Err(_) => self.pca().map(|pca| pca.total_variance() * pca.weight()),
         }
     }
 
     #[getter]
     fn coefficients(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let matrix = match &*self.model {
-            AnyModel::KernelPca(model) => model.coefficients(),
-            _ => &self.pca()?.projection().coefficients,
+        let matrix = match self.kernel_pca() {
+            Ok(model) => model.coefficients(),
+            Err(_) => &self.pca()?.projection().coefficients,
         };
         to_array(py, matrix.clone())
     }
@@ -241,20 +241,17 @@ impl Model {
     /// Where rows are taken from before they are compared; `None` for rows as they are.
     #[getter]
     fn origin<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        match &*self.model {
-            AnyModel::KernelPca(model) => match &model.projection().lift {
-                Lift::Kernel { kernel, .. } => kernel.origin().map(|origin| vector(py, origin)),
-                _ => None,
-            },
+        match &self.kernel_pca().ok()?.projection().lift {
+            Lift::Kernel { kernel, .. } => kernel.origin().map(|origin| vector(py, origin)),
             _ => None,
         }
     }
 
     #[getter]
     fn offset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(match &*self.model {
-            AnyModel::KernelPca(model) => vector(py, &model.projection().offset),
-            _ => vector(py, &self.pca()?.projection().offset),
+        Ok(match self.kernel_pca() {
+            Ok(model) => vector(py, &model.projection().offset),
+            Err(_) => vector(py, &self.pca()?.projection().offset),
         })
     }
 
@@ -268,7 +265,7 @@ impl Model {
         if let Some(samples) = &self.samples {
             return Ok(Some(samples.clone_ref(py)));
         }
-        if let AnyModel::Manifold(model) = &*self.model {
+        if let Ok(model) = self.manifold() {
             return manifold::samples_of(model).map(|samples| samples_to_python(py, samples)).transpose();
         }
         match &self.kernel_pca()?.projection().lift {
@@ -287,9 +284,9 @@ impl Model {
 
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let labels = match &*self.model {
-            AnyModel::KernelKMeans(model) => model.labels().to_vec(),
-            _ => self.manifold()?.labels(),
+        let labels = match self.model.get::<FittedKernelKMeans>() {
+            Some(model) => model.labels().to_vec(),
+            None => self.manifold()?.labels(),
         };
         Ok(labels.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py))
     }
@@ -339,19 +336,17 @@ impl Model {
 
     #[getter]
     fn whitening(&self) -> PyResult<(String, f64, usize, String, f64)> {
-        match &*self.model {
-            AnyModel::Whitening(w) => {
-                Ok((w.method().to_string(), w.ridge(), w.rank(), w.statement(), w.distance()))
-            }
-            _ => Err(PyAttributeError::new_err("only whitening has that")),
+        match self.model.get::<FittedWhitening>() {
+            Some(w) => Ok((w.method().to_string(), w.ridge(), w.rank(), w.statement(), w.distance())),
+            None => Err(PyAttributeError::new_err("only whitening has that")),
         }
     }
 
     /// The first `k` components alone.
     fn keeping(&self, py: Python<'_>, k: usize) -> PyResult<Self> {
-        let kept = match &*self.model {
-            AnyModel::KernelPca(model) => AnyModel::KernelPca(model.clone().keeping(k)),
-            AnyModel::Pca(model) => AnyModel::Pca(model.clone().keeping(k)),
+        let kept = match (self.model.get::<FittedKernelPca>(), self.model.get::<FittedPca>()) {
+            (Some(model), _) => AnyModel::from(model.clone().keeping(k)),
+            (_, Some(model)) => AnyModel::from(model.clone().keeping(k)),
             _ => return Err(PyAttributeError::new_err("only pca and kernel PCA have that")),
         };
         Ok(self.replaced(py, kept))
@@ -359,21 +354,19 @@ impl Model {
 
     /// The same model with the axes named turned round.
     fn flipped(&self, py: Python<'_>, which: Vec<bool>) -> PyResult<Self> {
-        if let AnyModel::Manifold(model) = &*self.model {
-            return Ok(
-                self.replaced(py, AnyModel::Manifold(Box::new(FittedManifold::clone(model).flipped(&which))))
-            );
+        if let Ok(model) = self.manifold() {
+            return Ok(self.replaced(py, model.clone().flipped(&which)));
         }
         let model = self.kernel_pca()?.clone();
         let turned = work::brief(py, move || Ok(model.flipped(&which)))?;
-        Ok(self.replaced(py, AnyModel::KernelPca(turned)))
+        Ok(self.replaced(py, turned))
     }
 
     /// Scores of the samples.
     fn scores(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        match &*self.model {
-            AnyModel::Manifold(model) => to_array(py, model.scores().clone()),
-            _ => to_array(py, checked(self.kernel_pca()?.scores())?),
+        match self.manifold() {
+            Ok(model) => to_array(py, model.scores().clone()),
+            Err(_) => to_array(py, checked(self.kernel_pca()?.scores())?),
         }
     }
 

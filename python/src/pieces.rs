@@ -13,7 +13,7 @@ use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::{MatRef, Matrix};
 use eigenlift::methods::pca::{PcaStream as Sums, WhiteningMethod};
 use eigenlift::methods::pieces::{self, Found, GramPass, KernelPieces, Pieces};
-use eigenlift::methods::{AnyModel, FittedKernelPca, Pca, Whitening};
+use eigenlift::methods::{FittedKernelPca, Pca, Whitening};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -170,7 +170,7 @@ impl KernelPieces for Remote {
 
     fn project(&self, model: &FittedKernelPca) -> Result<Matrix<f64>> {
         self.ask(|object| {
-            let model = Model::new(AnyModel::KernelPca(model.clone()));
+            let model = Model::new(model.clone());
             table(object.call_method1("project", (model,))?)
         })
     }
@@ -190,7 +190,7 @@ pub(crate) fn fit_pca_pieces(
     let model = work::apart(py, threads, progress, move |engine, watch| {
         fits::running(settings, engine, watch).fit_pieces(&pieces)
     })?;
-    Ok(Model::new(AnyModel::Pca(model)))
+    Ok(Model::new(model))
 }
 
 /// What fitting principal components would do: JSON and text.
@@ -232,7 +232,7 @@ pub(crate) fn fit_whitening_pieces(
             .with(|pca| fits::running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
             .fit_pieces(&pieces)
     })?;
-    Ok(Model::new(AnyModel::Whitening(Box::new(model))))
+    Ok(Model::new(model))
 }
 
 /// Fits kernel PCA.
@@ -249,7 +249,7 @@ pub(crate) fn fit_kernel_pca_pieces(
     let model = work::apart(py, threads, progress, move |engine, watch| {
         settings.engine(engine.clone()).watch(watch.clone()).fit_pieces(&pieces)
     })?;
-    Ok(Model::new(AnyModel::KernelPca(model)))
+    Ok(Model::new(model))
 }
 
 /// What fitting kernel PCA would do: JSON and text.
@@ -281,7 +281,7 @@ pub(crate) fn certify_kernel_pca_pieces(
     let sure = work::apart(py, threads, progress, move |engine, watch| {
         rough.with_engine(engine.clone()).certify_pieces(&pieces, watch)
     })?;
-    Ok(model.replaced(py, AnyModel::KernelPca(sure)))
+    Ok(model.replaced(py, sure))
 }
 
 /// An exact kernel PCA from a rough one.
@@ -300,7 +300,7 @@ pub(crate) fn refine_kernel_pca_pieces(
         let rough = rough.with_engine(engine.clone());
         settings.engine(engine.clone()).watch(watch.clone()).refine_pieces(&rough, &pieces)
     })?;
-    Ok(Model::new(AnyModel::KernelPca(exact)))
+    Ok(Model::new(exact))
 }
 
 /// Numbers of rows chosen by randomly pivoted Cholesky.

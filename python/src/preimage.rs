@@ -66,15 +66,11 @@ pub(crate) fn denoise_kernel_pca(
 }
 
 pub(crate) fn kernel_pca(model: &AnyModel) -> Result<&FittedKernelPca> {
-    match model {
-        AnyModel::KernelPca(model) => Ok(model),
-        other => {
-            let found = format!("a model of the method {}", other.fitted().method());
-            let [required, action] =
-                ["a kernel PCA is needed here", "Give a fitted KernelPCA"].map(String::from);
-            Err(Error::Model { found, required, action })
-        }
-    }
+    model.get().ok_or_else(|| {
+        let found = format!("a model of the method {}", model.fitted().method());
+        let [required, action] = ["a kernel PCA is needed here", "Give a fitted KernelPCA"].map(String::from);
+        Error::Model { found, required, action }
+    })
 }
 
 /// The rows, and the rest by name.

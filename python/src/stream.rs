@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::pools;
 use crate::rows::{Rows, checked, matrix, to_array};
 use crate::work;
-use eigenlift::methods::AnyModel;
 use eigenlift::methods::pca::{PcaStream as Sums, StreamState};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -137,7 +136,7 @@ impl PcaStream {
             sums.run_on(engine.clone(), watch.clone());
             sums.finish()
         })?;
-        Ok(Model::new(AnyModel::Pca(model)))
+        Ok(Model::new(model))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

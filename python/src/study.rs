@@ -5,8 +5,8 @@ use crate::model::Model;
 use crate::preimage::kernel_pca;
 use crate::rows::{Rows, json};
 use crate::work;
+use eigenlift::methods::AlignOptions;
 use eigenlift::methods::kernel_study::{KernelParallel, Sensitivity, Stability};
-use eigenlift::methods::{AlignOptions, AnyModel};
 use pyo3::prelude::*;
 
 /// What every study is told, as a dict.
@@ -118,5 +118,5 @@ pub(crate) fn align_kernel_pca(
         let other = kernel_pca(&other)?.clone().with_engine(engine.clone());
         own.aligned_with(&other, samples.points(), &options)
     })?;
-    Ok((model.get().replaced(py, AnyModel::KernelPca(turned)), json(&how)?))
+    Ok((model.get().replaced(py, turned), json(&how)?))
 }

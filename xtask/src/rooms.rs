@@ -40,24 +40,20 @@ pub(crate) const ROOMS: [Room; 2] = [
     },
 ];
 
-const KNOWN_METHODS: &[&[&str]] = &[
-    &["any", "kernelised"],
-    &[
-        "approximate",
-        "dual",
-        "fitted",
-        "kernel_pca",
-        "mercer",
-        "novelty",
-        "pca",
-        "pieces",
-        "primal",
-        "requests",
-        "schedule",
-    ],
-];
+const KNOWN_METHODS: &[&[&str]] = &[&[
+    "approximate",
+    "dual",
+    "fitted",
+    "kernel_pca",
+    "mercer",
+    "novelty",
+    "pca",
+    "pieces",
+    "primal",
+    "requests",
+    "schedule",
+]];
 const PAIRS_METHODS: &[(&str, &str)] = &[
-    ("any", "kernelised"),
     ("approximate", "kernel_pca"),
     ("approximate", "pieces"),
     ("dual", "mercer"),

@@ -15,7 +15,7 @@ use crate::words::{Words, counted, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{AnyModel, Fitted};
+use eigenlift::methods::{AnyModel, Fitted, FittedKernelPca};
 use eigenlift::progress::Watch;
 use eigenlift_io::Missing;
 use eigenlift_plot::Figure;
@@ -226,7 +226,7 @@ fn go_back(
     }
     work.turn((names, args.trust.then_some(START)), session, |model, piece, watch| {
         let before = rows_given.then_some(piece);
-        let AnyModel::KernelPca(model) = model else {
+        let Some(model) = model.get::<FittedKernelPca>() else {
             let fitted = model.fitted();
             let rows = match direction {
                 Direction::FromScores => fitted.invert(piece, watch)?,

@@ -16,7 +16,7 @@ const SHOWN_NAMES: usize = 12;
 /// Reads the header, loads the arrays (which checks them against it), prints what is there.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let header = read_header(&args.model).map_err(Failure::loading)?;
-    let model = method::model(saved::load(&args.model)?);
+    let model = method::model(saved::load(&args.model)?)?;
     if args.json {
         let mut facts = json!({
             "command": "inspect",

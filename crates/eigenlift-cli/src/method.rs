@@ -28,7 +28,10 @@ use crate::words::{Words, counted};
 use eigenlift::data::AnySamples;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{AnyModel, Fitted, FittedKernelPca};
+use eigenlift::methods::{
+    AnyModel, Fitted, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, FittedKernelPca,
+    FittedManifold, FittedPca, FittedWhitening,
+};
 use eigenlift::progress::Watch;
 use eigenlift_io::{Target, is_sparse};
 use eigenlift_plot::Figure;
@@ -272,24 +275,39 @@ fn prepared(method: &dyn Method, rows: TableRows) -> Result<TableRows, Failure> 
     Ok(rows)
 }
 
+fn boxed(model: impl Model + 'static) -> Box<dyn Model> {
+    Box::new(model)
+}
+
+/// Recognizes a model of one type, and makes it one that can be described.
+type Kind = (fn(&AnyModel) -> bool, fn(AnyModel) -> Option<Box<dyn Model>>);
+
+const KINDS: [Kind; 7] = [
+    (AnyModel::is::<FittedKernelPca>, |any| any.take::<FittedKernelPca>().map(boxed)),
+    (AnyModel::is::<FittedPca>, |any| any.take().map(pca::Told::of).map(boxed)),
+    (AnyModel::is::<FittedWhitening>, |any| any.take().map(whiten::Told::of).map(boxed)),
+    (AnyModel::is::<FittedManifold>, |any| any.take().map(manifold::Told::of).map(boxed)),
+    (AnyModel::is::<FittedKernelCca>, |any| any.take::<FittedKernelCca>().map(boxed)),
+    (AnyModel::is::<FittedKernelDiscriminant>, |any| any.take().map(kda::Told::of).map(boxed)),
+    (AnyModel::is::<FittedKernelKMeans>, |any| any.take().map(kkmeans::Told::of).map(boxed)),
+];
+
 /// A model of any method, as it came from a file.
-pub(crate) fn model(any: AnyModel) -> Box<dyn Model> {
-    match any {
-        AnyModel::KernelPca(model) => Box::new(model),
-        AnyModel::Pca(model) => Box::new(pca::Told::of(model)),
-        AnyModel::Whitening(model) => Box::new(whiten::Told::of(*model)),
-        AnyModel::Manifold(model) => Box::new(manifold::Told::of(*model)),
-        AnyModel::KernelCca(model) => Box::new(*model),
-        AnyModel::KernelDiscriminant(model) => Box::new(kda::Told::of(*model)),
-        AnyModel::KernelKMeans(model) => Box::new(kkmeans::Told::of(*model)),
-    }
+pub(crate) fn model(any: AnyModel) -> Result<Box<dyn Model>, Failure> {
+    let method = any.fitted().method();
+    let kind = KINDS.iter().find(|(is, _)| is(&any));
+    kind.and_then(|(_, made)| made(any)).ok_or_else(|| {
+        Failure::Input(format!(
+            "a model of the method {method}; this command does not describe it. Use a version of eigenlift that does."
+        ))
+    })
 }
 
 /// Names of what comes out for a row.
 pub(crate) fn output_names(any: &AnyModel) -> Vec<String> {
-    match any {
-        AnyModel::KernelCca(model) => kcca::names(model.n_views(), model.n_components()),
-        other => score_names(other.fitted().method(), other.fitted().n_outputs()),
+    match any.get::<FittedKernelCca>() {
+        Some(model) => kcca::names(model.n_views(), model.n_components()),
+        None => score_names(any.fitted().method(), any.fitted().n_outputs()),
     }
 }
 

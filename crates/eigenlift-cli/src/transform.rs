@@ -16,7 +16,7 @@ use crate::words::{Words, bytes, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{AnyModel, Fitted};
+use eigenlift::methods::Fitted;
 use eigenlift::progress::{Observer, Watch};
 use eigenlift_io::{TextColumn, is_sparse};
 use eigenlift_plot::Figure;
@@ -116,12 +116,7 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
             model: &args.model,
             method: model.method(),
             view: args.view,
-            kernel: match &any {
-                AnyModel::KernelPca(model) => Some(&model.plan().kernel),
-                AnyModel::KernelDiscriminant(model) => Some(&model.plan().kernel),
-                AnyModel::KernelKMeans(model) => Some(&model.plan().kernel),
-                _ => None,
-            },
+            kernel: any.stored().kernel(),
             n_components: model.n_outputs(),
             data: &account,
             warnings: &account.warnings,

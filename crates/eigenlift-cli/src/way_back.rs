@@ -50,17 +50,11 @@ pub(crate) fn check(model: &AnyModel, args: &WayBackArgs) -> Result<Option<Tally
             "Give the height and the width whose product is the number of columns",
         ));
     }
-    let drawn = match model {
-        AnyModel::KernelPca(model) => Some(probe(model, args)?),
-        AnyModel::Pca(_) | AnyModel::Whitening(_) => {
-            refuse_search(fitted, args)?;
-            None
-        }
-        AnyModel::Manifold(_)
-        | AnyModel::KernelCca(_)
-        | AnyModel::KernelDiscriminant(_)
-        | AnyModel::KernelKMeans(_) => {
+    let drawn = match model.get::<FittedKernelPca>() {
+        Some(model) => Some(probe(model, args)?),
+        None => {
             fitted.invert(&Matrix::zeros(0, fitted.n_outputs()), &Watch::default())?;
+            refuse_search(fitted, args)?;
             None
         }
     };

@@ -128,24 +128,21 @@ pub(crate) fn seeds(_: &Path) -> Vec<Vec<u8>> {
     let classes: Vec<u32> = (0..12).map(|i| i % 3).collect();
     let views = [x().into(), Matrix::from_fn(12, 3, |i, j| ((i + 1) as f64 * (j as f64 + 0.7)).cos()).into()];
     let others = [
-        rbf().and_then(|kernel| KernelPca::new(2).kernel(kernel).fit(x()).ok()).map(AnyModel::KernelPca),
-        Pca::new(2).fit(x()).ok().map(AnyModel::Pca),
-        Whitening::new(WhiteningMethod::Zca).fit(x()).ok().map(|model| AnyModel::Whitening(Box::new(model))),
+        rbf().and_then(|kernel| KernelPca::new(2).kernel(kernel).fit(x()).ok()).map(AnyModel::from),
+        Pca::new(2).fit(x()).ok().map(AnyModel::from),
+        Whitening::new(WhiteningMethod::Zca).fit(x()).ok().map(AnyModel::from),
         rbf()
             .and_then(|kernel| KernelKMeans::new(2).kernel(kernel).fit(&x().into()).ok())
-            .map(|model| AnyModel::KernelKMeans(Box::new(model))),
+            .map(AnyModel::from),
         rbf()
             .and_then(|kernel| {
                 KernelPca::new(2).kernel(kernel).low_rank(LowRank::uniform(Rank::Exactly(5))).fit(x()).ok()
             })
-            .map(AnyModel::KernelPca),
-        KernelCca::new(1).fit(&views).ok().map(|model| AnyModel::KernelCca(Box::new(model))),
-        KernelDiscriminant::new()
-            .fit(&x().into(), &classes)
-            .ok()
-            .map(|model| AnyModel::KernelDiscriminant(Box::new(model))),
+            .map(AnyModel::from),
+        KernelCca::new(1).fit(&views).ok().map(AnyModel::from),
+        KernelDiscriminant::new().fit(&x().into(), &classes).ok().map(AnyModel::from),
     ];
-    let manifolds = manifolds.into_iter().flatten().map(|model| AnyModel::Manifold(Box::new(model)));
+    let manifolds = manifolds.into_iter().flatten().map(AnyModel::from);
     others.into_iter().flatten().chain(manifolds).filter_map(|model| model.fitted().bytes().ok()).collect()
 }
 

@@ -103,7 +103,7 @@ fn draw_table(args: &PlotScatterArgs) -> Result<(), Failure> {
 /// A picture that needs rows beside the model.
 fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(), Failure> {
     check(&[&args.model, &args.input.data], &args.picture)?;
-    let model = method::model(saved::load(&args.model)?);
+    let model = method::model(saved::load(&args.model)?)?;
     refuse_unknown(&*model, kind, true)?;
     let mut input = read(&args.input, &args.picture)?;
     let fitted = model.fitted();
@@ -119,7 +119,7 @@ fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(
 /// A picture of what the model itself holds.
 fn draw_model(args: &PlotModelArgs, kind: PlotKind) -> Result<(), Failure> {
     check(&[&args.model], &args.picture)?;
-    let model = method::model(saved::load(&args.model)?);
+    let model = method::model(saved::load(&args.model)?)?;
     refuse_unknown(&*model, kind, false)?;
     let scores = Matrix::zeros(0, model.fitted().n_outputs());
     let shown = Shown { scores: &scores, target: None, rows: None };

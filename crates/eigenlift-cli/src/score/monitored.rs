@@ -5,39 +5,52 @@ use crate::exit::Failure;
 use crate::outputs::score_names;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{AnyModel, Baseline, Contributions, Fitted, LimitRule, Limits, Novelty, Statistic};
+use eigenlift::methods::{
+    AnyModel, Baseline, Contributions, Fitted, FittedKernelPca, FittedPca, LimitRule, Limits, Novelty,
+    Statistic,
+};
 use eigenlift::model::Lift;
 use eigenlift::progress::Watch;
 use std::path::Path;
 
 /// A kernel PCA or a PCA.
-pub(super) struct Monitored(AnyModel);
+pub(super) enum Monitored {
+    Kernel(FittedKernelPca),
+    Linear(FittedPca),
+}
 
 impl Monitored {
     pub(super) fn new(model: AnyModel, path: &Path) -> Result<Self, Failure> {
-        match model {
-            AnyModel::KernelPca(_) | AnyModel::Pca(_) => Ok(Self(model)),
-            other => Err(Failure::Input(format!(
-                "{}: a model of the method {}; T² and the squared prediction error are known for kpca and pca. Give a model of \
+        let method = model.fitted().method();
+        let known = if model.is::<FittedPca>() {
+            model.take().map(Self::Linear)
+        } else {
+            model.take().map(Self::Kernel)
+        };
+        known.ok_or_else(|| {
+            Failure::Input(format!(
+                "{}: a model of the method {method}; T² and the squared prediction error are known for kpca and pca. Give a model of \
                  one of these.",
-                path.display(),
-                other.fitted().method()
-            ))),
-        }
+                path.display()
+            ))
+        })
     }
 
     pub(super) fn fitted(&self) -> &dyn Fitted {
-        self.0.fitted()
+        match self {
+            Self::Kernel(model) => model,
+            Self::Linear(model) => model,
+        }
     }
 
     /// Whether a row is k(x, samples), which does not tell k(x,x).
     pub(super) fn is_precomputed(&self) -> bool {
-        matches!(&self.0, AnyModel::KernelPca(model) if matches!(model.projection().lift, Lift::Precomputed { .. }))
+        matches!(self, Self::Kernel(model) if matches!(model.projection().lift, Lift::Precomputed { .. }))
     }
 
     /// Whether limits can come from the model alone by rules on the spectrum.
     pub(super) fn is_linear(&self) -> bool {
-        matches!(self.0, AnyModel::Pca(_))
+        matches!(self, Self::Linear(_))
     }
 
     /// Names of the columns of numbers.
@@ -56,31 +69,29 @@ impl Monitored {
 
     /// T², and the squared prediction error where it is known.
     pub(super) fn novelty(&self, rows: &Matrix<f64>, watch: &Watch) -> Result<Novelty, Error> {
-        match &self.0 {
-            AnyModel::KernelPca(model) if self.is_precomputed() => {
+        match self {
+            Self::Kernel(model) if self.is_precomputed() => {
                 let scores = model.transform_watched(rows, watch)?;
                 Ok(Novelty { t_squared: model.t_squared(&scores)?, ..Novelty::default() })
             }
-            AnyModel::KernelPca(model) => model.novelty_on(&**Fitted::engine(model), rows.into(), watch),
-            AnyModel::Pca(model) => model.novelty_watched(rows, watch),
-            _ => Ok(Novelty::default()),
+            Self::Kernel(model) => model.novelty_on(&**Fitted::engine(model), rows.into(), watch),
+            Self::Linear(model) => model.novelty_watched(rows, watch),
         }
     }
 
     /// Limits from reference rows.
     pub(super) fn limits_from(&self, rows: &Novelty, alpha: f64, rule: LimitRule) -> Result<Limits, Error> {
-        match &self.0 {
-            AnyModel::Pca(model) => model.limits_from(rows, alpha, rule),
-            AnyModel::KernelPca(model) => model.limits_from(rows, alpha, rule),
-            _ => Err(Error::Cancelled),
+        match self {
+            Self::Linear(model) => model.limits_from(rows, alpha, rule),
+            Self::Kernel(model) => model.limits_from(rows, alpha, rule),
         }
     }
 
     /// Limits from what the model knows.
     pub(super) fn own_limits(&self, alpha: f64, rule: LimitRule, watch: &Watch) -> Result<Limits, Error> {
-        match &self.0 {
-            AnyModel::Pca(model) => model.limits(alpha),
-            AnyModel::KernelPca(model) => match model.reference().filter(|_| self.is_precomputed()) {
+        match self {
+            Self::Linear(model) => model.limits(alpha),
+            Self::Kernel(model) => match model.reference().filter(|_| self.is_precomputed()) {
                 // Rows of a Gram matrix do not tell their squared prediction error: T² has all of α.
                 Some(mut reference) => {
                     reference.numbers.spe.clear();
@@ -88,7 +99,6 @@ impl Monitored {
                 }
                 None => model.limits_watched(alpha, rule, watch),
             },
-            _ => Err(Error::Cancelled),
         }
     }
 
@@ -100,19 +110,18 @@ impl Monitored {
         watch: &Watch,
     ) -> Result<Contributions, Error> {
         let engine = &**self.fitted().engine();
-        match &self.0 {
-            AnyModel::Pca(model) => model.contributions_on(engine, rows.into(), statistic, watch),
-            AnyModel::KernelPca(model) => {
+        match self {
+            Self::Linear(model) => model.contributions_on(engine, rows.into(), statistic, watch),
+            Self::Kernel(model) => {
                 let baseline = baseline.map_or(Baseline::Own, |rows| Baseline::Among(rows.into()));
                 model.contributions_on(engine, rows.into(), (statistic, baseline), watch)
             }
-            _ => Err(Error::Cancelled),
         }
     }
 
     /// Whether a kernel PCA holds no row that contributions could be counted from.
     pub(super) fn needs_baseline(&self) -> bool {
-        matches!(&self.0, AnyModel::KernelPca(model) if matches!(model.projection().lift, Lift::Features { .. }))
+        matches!(self, Self::Kernel(model) if matches!(model.projection().lift, Lift::Features { .. }))
             && self.check_contributions(None).is_err()
     }
 

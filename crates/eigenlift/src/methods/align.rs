@@ -1,6 +1,7 @@
 //! Refitted models matched to an earlier one: signs, and rotations among components that are nearly tied.
 
 use super::FittedKernelPca;
+use super::fitted::KernelPcaBody;
 use super::kernel_study::{NEAR_TIE, largest_angle, orthonormal_prefix};
 use crate::data::AnyPoints;
 use crate::error::{Error, Result};
@@ -163,8 +164,9 @@ impl FittedKernelPca {
 
     /// ‖nCw − θⱼw‖ ≤ (Σᵢ Rᵢⱼ²(θᵢ − θⱼ)²)^½ + (Σᵢ ρᵢ²)^½ for the axis w = Σᵢ Rᵢⱼvᵢ in feature space, (K85).
     fn loosen_certificate(&mut self, group: Range<usize>, rotation: &Matrix<f64>) {
-        let theta = &self.eigenvalues[group.clone()];
-        if let Some(residuals) = self.certificate.residuals.get_mut(group.clone()) {
+        let KernelPcaBody { eigenvalues, certificate, .. } = &mut self.body;
+        let theta = &eigenvalues[group.clone()];
+        if let Some(residuals) = certificate.residuals.get_mut(group.clone()) {
             let joint = residuals.iter().zip(theta).map(|(r, t)| (r * t).powi(2)).sum::<f64>().sqrt();
             for (j, residual) in residuals.iter_mut().enumerate() {
                 let mixed = |i: usize| (rotation[(i, j)] * (theta[i] - theta[j])).powi(2);

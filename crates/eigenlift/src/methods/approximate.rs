@@ -6,6 +6,7 @@ mod rows;
 pub(super) use rows::Rows;
 
 use super::dual::{Hidden, ROUGH};
+use super::fitted::KernelPcaBody;
 use super::novelty::{FitRows, measure_fit};
 use super::primal::{Axes, axes};
 use super::{FittedKernelPca, KernelPca};
@@ -227,22 +228,19 @@ pub(super) fn finish(
                 .into(),
         );
     }
-    Ok(FittedKernelPca {
+    let body = KernelPcaBody {
         mean: Some(mean),
         projection,
         eigenvalues: values,
         centered_trace: total,
         certificate,
         stats: SolveStats::default(),
-        plan,
-        warnings,
-        column_names: settings.column_names.clone(),
         choice: None,
         scores: None,
         fit_rows: FitRows::Unknown,
         reference: None,
-        engine,
-    })
+    };
+    Ok(FittedKernelPca { plan, warnings, column_names: settings.column_names.clone(), engine, body })
 }
 
 /// Fits rows in memory through features.

@@ -1,6 +1,7 @@
 //! An approximate model made certain: one exact pass for bounds, more passes for an exact model.
 
 use super::dual;
+use super::fitted::KernelPcaBody;
 use super::proof::{Proof, entry_error, trace_error};
 use super::{FittedKernelPca, KernelPca};
 use crate::data::AnySamples;
@@ -111,7 +112,9 @@ impl FittedKernelPca {
             let most = held / (whole.trace - whole.trace_error);
             explained.high = explained.high.min(most).max(explained.low);
         }
-        Ok(FittedKernelPca { certificate, stats, centered_trace: whole.trace, ..self.clone() })
+        let mut model = self.clone();
+        model.body = KernelPcaBody { certificate, stats, centered_trace: whole.trace, ..model.body };
+        Ok(model)
     }
 
     /// How the model compares samples.

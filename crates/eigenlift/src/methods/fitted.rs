@@ -10,21 +10,21 @@ use crate::error::{Error, Result};
 use crate::gram::Similarity;
 use crate::linalg::{column_means, scale_columns};
 use crate::matrix::Matrix;
-use crate::model::{FeatureMean, Lift, Plan, Projection, Route, Solver};
+use crate::model::{FeatureMean, Lift, Model, Plan, Projection, Route, Solver};
 use crate::progress::Watch;
 use std::sync::Arc;
 
-/// A fitted kernel PCA: scores of the samples, projection of new rows, and the account of how it was found.
+/// A fitted kernel PCA: scores of the samples, projection of new rows, and what is known about their accuracy.
+pub type FittedKernelPca = Model<KernelPcaBody>;
+
+/// What kernel PCA leaves.
 #[derive(Clone, Debug)]
-pub struct FittedKernelPca {
+pub struct KernelPcaBody {
     pub(super) projection: Projection,
     pub(super) eigenvalues: Vec<f64>,
     pub(super) centered_trace: f64,
     pub(super) certificate: Certificate,
     pub(super) stats: SolveStats,
-    pub(super) plan: Plan,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
     /// The mean of φ; files of earlier versions do not hold it.
     pub(super) mean: Option<FeatureMean>,
     /// How the fit chose what was left to choose.
@@ -35,7 +35,6 @@ pub struct FittedKernelPca {
     pub(super) fit_rows: FitRows,
     /// T² and squared prediction errors of samples that the model was not fitted on.
     pub(super) reference: Option<Box<Reference>>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl FittedKernelPca {
@@ -71,32 +70,24 @@ impl FittedKernelPca {
         let mut warnings = solution.warnings;
         Hidden::name_column(&mut warnings, &lift, column_names);
         let square = solution.row_means.iter().sum::<f64>() / n as f64;
-        Self {
+        let body = KernelPcaBody {
             mean: Some(FeatureMean { coefficients: None, square }),
             projection: Projection { lift, coefficients, offset },
             eigenvalues: solution.values,
             centered_trace: solution.total,
             certificate: solution.certificate,
             stats: solution.stats,
-            plan,
-            warnings,
-            column_names: column_names.to_vec(),
             choice: None,
             scores: None,
             fit_rows,
             reference: None,
-            engine,
-        }
+        };
+        Self { plan, warnings, column_names: column_names.to_vec(), engine, body }
     }
 
     /// Components kept; may be fewer than asked for, see [`FittedKernelPca::warnings`].
     pub fn n_components(&self) -> usize {
         self.eigenvalues.len()
-    }
-
-    /// Samples it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.plan.n_samples
     }
 
     /// Eigenvalues nλ of K_c, largest first.
@@ -183,8 +174,8 @@ impl FittedKernelPca {
         self.projection.offset.truncate(k);
         self.eigenvalues.truncate(k);
         self.certificate.keep(k);
-        self.scores = self.scores.map(|scores| scores.view().first_columns(k).to_matrix());
-        self.fit_rows = self.fit_rows.of_fewer_components();
+        self.scores = self.scores.take().map(|scores| scores.view().first_columns(k).to_matrix());
+        self.fit_rows = std::mem::take(&mut self.fit_rows).of_fewer_components();
         self.reference = None;
         self
     }
@@ -206,11 +197,6 @@ impl FittedKernelPca {
         &self.projection
     }
 
-    /// What was decided and why.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     /// What the residuals prove.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
@@ -219,22 +205,6 @@ impl FittedKernelPca {
     /// What the solve took.
     pub fn stats(&self) -> SolveStats {
         self.stats
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
     }
 }
 
@@ -249,7 +219,9 @@ mod tests {
         let model = KernelPca::new(2).fit(rows).unwrap();
         assert!(model.explained_variance_ratio().iter().all(|share| (0.0..=1.0).contains(share)));
         for centered_trace in [0.0, -1e-13, -3.0, f64::NAN] {
-            let shares = FittedKernelPca { centered_trace, ..model.clone() }.explained_variance_ratio();
+            let mut model = model.clone();
+            model.centered_trace = centered_trace;
+            let shares = model.explained_variance_ratio();
             assert!(shares.len() == 2 && shares.iter().all(|share| share.is_nan()), "{shares:?}");
         }
     }

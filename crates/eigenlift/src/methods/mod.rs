@@ -1,12 +1,12 @@
 //! Methods: recipes over the stages above.
 
 mod align;
-mod any;
 mod approximate;
 mod automatic;
 mod certify;
 mod compare;
 mod dual;
+mod file;
 mod fitted;
 pub mod kernel_choice;
 mod kernel_pca;
@@ -22,13 +22,11 @@ mod preimages;
 mod primal;
 mod proof;
 mod requests;
-mod sample_arrays;
-mod saved;
 mod schedule;
 mod stream;
 
+pub use crate::model::{AnyModel, Fitted};
 pub use align::{AlignOptions, Alignment};
-pub use any::{AnyModel, Fitted};
 pub use compare::{KernelComparison, compare};
 pub use fitted::FittedKernelPca;
 pub use kernel_pca::KernelPca;
@@ -41,3 +39,36 @@ pub use mercer::{MercerReport, Verdict, mercer_check};
 pub use novelty::{Baseline, Contributions, Judgement, LimitRule, Limits, Novelty, Reference, Statistic};
 pub use pca::{FittedPca, FittedWhitening, Pca, PcaStream, Whitening, WhiteningMethod};
 pub use stream::KernelPcaStream;
+
+use crate::error::Result;
+use crate::model::{Array, Header, ModelReader, Reader, reader};
+use std::path::Path;
+
+/// How the models of all methods are read: one line for each body.
+const READERS: [Reader; 7] = [
+    reader::<fitted::KernelPcaBody>(),
+    reader::<pca::PcaBody>(),
+    reader::<pca::WhiteningBody>(),
+    reader::<manifold::ManifoldBody>(),
+    reader::<kernelised::cca::KernelCcaBody>(),
+    reader::<kernelised::discriminant::KernelDiscriminantBody>(),
+    reader::<kernelised::clusters::KernelKMeansBody>(),
+];
+
+impl AnyModel {
+    /// Loads a model file, whatever its method.
+    ///
+    /// # Errors
+    /// When the file cannot be read, holds a method that this version does not know, or is damaged.
+    pub fn load(path: &Path) -> Result<AnyModel> {
+        ModelReader::open_file(path, |file| AnyModel::read(file, &READERS))
+    }
+
+    /// The model from its parts, checked as those of a file are. Samples in shared memory are not copied.
+    ///
+    /// # Errors
+    /// As [`AnyModel::load`].
+    pub fn from_parts(header: Header, arrays: Vec<Array<'_>>) -> Result<AnyModel> {
+        AnyModel::read(&mut ModelReader::from_parts(header, arrays)?, &READERS)
+    }
+}

@@ -11,13 +11,18 @@
 
 mod arrays;
 mod disk;
+mod projection;
 mod reader;
+mod samples;
+mod table;
 mod writer;
 
-pub(crate) use arrays::Number;
 pub use arrays::{Array, Numbers};
 pub(crate) use disk::save;
+pub(crate) use projection::{LiftRecord, MapRecord, in_kernel, kernel_text};
 pub(crate) use reader::ModelReader;
+pub(crate) use samples::in_samples;
+pub(crate) use table::{Arrays, Declared, Dim, Out, Rule, Table, arrays_of};
 pub(crate) use writer::write;
 
 use crate::error::{Error, Result};
@@ -35,7 +40,7 @@ const METADATA_KEY: &str = "eigenlift";
 /// What to do about a file that was damaged.
 const COPY_AGAIN: &str = "Copy the file again from where it came, or save the model again";
 /// What to do about a file that no version of eigenlift wrote.
-const SAVE_AGAIN: &str = "Save the model again with eigenlift";
+pub(crate) const SAVE_AGAIN: &str = "Save the model again with eigenlift";
 
 /// An array of a model file: its name, type and shape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,14 +114,15 @@ impl Header {
     }
 
     /// Refuses a model of another method.
-    pub(crate) fn check_method(&self, method: &str) -> Result<()> {
-        if self.method == method {
+    pub(crate) fn check_method(&self, methods: &[&str]) -> Result<()> {
+        if methods.contains(&&*self.method) {
             return Ok(());
         }
+        let methods = methods.join(" or ");
         Err(Error::model(
             format!("a model of the method {}", shown(&self.method)),
-            format!("here a model of the method {method} is read"),
-            format!("Give a {method} model"),
+            format!("here a model of the method {methods} is read"),
+            format!("Give a {methods} model"),
         ))
     }
 

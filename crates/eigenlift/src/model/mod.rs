@@ -1,17 +1,25 @@
 //! What a fit leaves behind: the projection y(x) = lift(x)ᵀA − c, the plan it came from, and the file that holds both.
 
+mod any;
 mod barycentric;
 mod file;
+mod fitted;
 mod manifold;
 mod plan;
 
 pub(crate) use barycentric::barycentric_weights;
 
+pub use any::{AnyModel, Fitted, Stored};
+pub(crate) use any::{Reader, reader};
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
-pub(crate) use file::{ModelReader, Number, save, shown, write};
+pub(crate) use file::{
+    Arrays, Declared, Dim, LiftRecord, MapRecord, ModelReader, Out, Rule, SAVE_AGAIN, Table, in_kernel,
+    in_samples, kernel_text, shown,
+};
+pub use fitted::{Body, Model, On};
 pub use manifold::{ManifoldLift, NeighborWeights};
-pub(crate) use plan::{MEMORY_IS_FREE, forget_machine, human_bytes, machine_lines};
-pub use plan::{Plan, Route, Solver};
+pub(crate) use plan::{MEMORY_IS_FREE, forget_machine, human_bytes, machine_lines, planned};
+pub use plan::{Plan, Planned, Route, Solver};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::eigen::column_signs;

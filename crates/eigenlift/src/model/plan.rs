@@ -3,6 +3,7 @@
 use crate::eigen::Indefinite;
 use crate::features::Approximation;
 use crate::gram::Storage;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Which eigensolver runs.
@@ -126,8 +127,7 @@ fn storage_word(storage: Storage) -> &'static str {
 /// How a reason begins that tells of the memory of the moment, after the number.
 pub(crate) const MEMORY_IS_FREE: &str = "of memory are free";
 
-/// Takes out of a plan what belongs to the machine and the moment: the number of threads, the memory that they need, and that which
-/// is allowed. Model files are the same bytes without it, and nothing in a result depends on it but the decisions, which stay.
+/// [`Planned::forget_machine`] for these fields.
 pub(crate) fn forget_machine(
     threads: &mut usize,
     (needed, allowed): (&mut u64, &mut u64),
@@ -170,17 +170,66 @@ pub(crate) fn human_bytes(bytes: u128) -> String {
     if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
-impl Plan {
-    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
-    /// the file is the same bytes on every machine that comes to the same result.
+/// What every plan says.
+pub trait Planned:
+    Clone + std::fmt::Debug + std::fmt::Display + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// Rows of the fit.
+    fn n_samples(&self) -> usize;
+    /// Numbers in a row.
+    fn n_features(&self) -> usize;
+    /// Precision of the rows, `f32` or `f64`.
+    fn precision(&self) -> &str;
+    /// Of several tables, the precision of the first.
+    fn precision_of_first(&self) -> &str {
+        self.precision()
+    }
+    /// The kernel with every parameter known, for methods with one kernel.
+    fn kernel(&self) -> Option<&str> {
+        None
+    }
+    /// Takes out what belongs to the machine and the moment: the number of threads, the memory that they need, and that which is
+    /// allowed. Nothing in a result depends on it but the decisions, which stay.
+    fn forget_machine(&mut self);
+    /// The plan as a model file keeps it: without what belongs to the machine, so that the file is the same bytes on every machine that
+    /// comes to the same result.
     #[must_use]
-    pub fn portable(&self) -> Self {
+    fn portable(&self) -> Self {
         let mut plan = self.clone();
-        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
-        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
+        plan.forget_machine();
         plan
     }
+}
 
+/// [`Planned`] for a plan whose fields have these names.
+macro_rules! planned {
+    ($plan:ty $(, kernel $kernel:ident)? $(, then $($change:ident)+)?) => {
+        impl $crate::model::Planned for $plan {
+            fn n_samples(&self) -> usize {
+                self.n_samples
+            }
+            fn n_features(&self) -> usize {
+                self.n_features
+            }
+            fn precision(&self) -> &str {
+                &self.precision
+            }
+            $(fn kernel(&self) -> Option<&str> {
+                Some(&self.$kernel)
+            })?
+            fn forget_machine(&mut self) {
+                let bytes = (&mut self.bytes_needed, &mut self.bytes_allowed);
+                $crate::model::forget_machine(&mut self.threads, bytes, &mut self.reasons);
+                $($(self.$change();)+)?
+            }
+        }
+    };
+}
+pub(crate) use planned;
+
+planned!(Plan, kernel kernel);
+
+impl Plan {
     /// The route in words.
     fn route_words(&self) -> String {
         let precision =

@@ -5,6 +5,7 @@ use eigenlift::eigen::Grounds;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::{PcaRoute, Whitening, WhiteningMethod};
 use eigenlift::methods::{FittedPca, Pca};
+use eigenlift::model::Planned;
 use eigenlift_testkit::problems::{noise, sparse};
 use eigenlift_testkit::reference::product;
 

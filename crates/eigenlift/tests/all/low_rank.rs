@@ -7,7 +7,7 @@ use eigenlift::features::{Approximation, LowRank, Rank};
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
-use eigenlift::model::{Route, Solver};
+use eigenlift::model::{Planned, Route, Solver};
 use eigenlift_testkit::{problems, reference};
 
 const K: usize = 6;

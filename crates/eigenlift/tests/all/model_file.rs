@@ -7,7 +7,7 @@ use eigenlift::features::LowRank;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
-use eigenlift::model::{FORMAT_VERSION, read_header};
+use eigenlift::model::{FORMAT_VERSION, Planned, read_header};
 use std::path::Path;
 
 mod craft;

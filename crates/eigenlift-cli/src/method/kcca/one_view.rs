@@ -21,18 +21,16 @@ pub(crate) struct OneView<'a> {
 impl<'a> OneView<'a> {
     /// The view that `--view` names, counted from 1.
     pub(crate) fn of(any: &'a AnyModel, view: Option<usize>) -> Result<Option<Self>, Failure> {
-        match (any, view) {
-            (_, None) => Ok(None),
-            (AnyModel::KernelCca(model), Some(number)) if number <= model.n_views() => {
-                Ok(Some(Self { model, view: number - 1 }))
-            }
-            (AnyModel::KernelCca(model), Some(number)) => Err(Failure::usage(
+        let Some(number) = view else { return Ok(None) };
+        match any.get::<FittedKernelCca>() {
+            Some(model) if number <= model.n_views() => Ok(Some(Self { model, view: number - 1 })),
+            Some(model) => Err(Failure::usage(
                 format!("--view {number} of a model of {} views", model.n_views()),
                 "a view that it has is required, counted from 1",
                 "Name one of them",
             )),
-            (other, Some(number)) => Err(Failure::usage(
-                format!("--view {number} of a {} model", other.fitted().method()),
+            None => Err(Failure::usage(
+                format!("--view {number} of a {} model", any.fitted().method()),
                 "only kcca models have views",
                 "Leave it out",
             )),

@@ -7,7 +7,6 @@ pub mod discriminant;
 mod factor;
 mod plan;
 mod regularization;
-mod saved;
 mod spectrum;
 
 pub use cca::{FittedKernelCca, KernelCca};

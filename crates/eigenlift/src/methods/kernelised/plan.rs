@@ -1,7 +1,7 @@
 //! Which features a kernelised method goes by, and why.
 
 use crate::features::Approximation;
-use crate::model::{Plan, Route, forget_machine, human_bytes, machine_lines};
+use crate::model::{Plan, Route, human_bytes, machine_lines, planned};
 use serde::{Deserialize, Serialize};
 
 /// Which features a fit goes by, with one reason for each decision.
@@ -38,17 +38,9 @@ pub struct FactorPlan {
     pub reasons: Vec<String>,
 }
 
-impl FactorPlan {
-    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
-    /// the file is the same bytes on every machine that comes to the same result.
-    #[must_use]
-    pub fn portable(&self) -> Self {
-        let mut plan = self.clone();
-        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
-        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
-        plan
-    }
+planned!(FactorPlan, kernel kernel);
 
+impl FactorPlan {
     pub(crate) fn of(plan: &Plan) -> Self {
         let all = plan.approximation == Some(Approximation::Pivoted) && plan.rank >= plan.n_samples;
         Self {

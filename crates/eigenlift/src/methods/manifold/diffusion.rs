@@ -1,7 +1,7 @@
 //! Diffusion maps.
 
 use super::embedding::Wanted;
-use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part};
+use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way};
 use super::settings::{Common, Given, common_settings};
 use super::walk::{Walk, WalkOn, walk};
@@ -82,7 +82,8 @@ impl DiffusionMap {
         let (part, scores, mut facts, warnings) = self.assemble(found?, kernel, x);
         facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
         let column_names = self.common.column_names.clone();
-        Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
+        let body = ManifoldBody { parts: vec![part], scores, facts };
+        Ok(FittedManifold { plan, warnings, column_names, engine, body })
     }
 
     /// What [`DiffusionMap::fit`] would do.

@@ -1,7 +1,6 @@
 //! The model that every manifold method leaves.
 
 use super::embedding::NegativeShare;
-use super::plan::ManifoldPlan;
 use crate::data::AnyPoints;
 use crate::eigen::SolveStats;
 use crate::engine::Engine;
@@ -9,11 +8,10 @@ use crate::error::{Error, Result};
 use crate::graph::{Edge, NeighborSearch, Neighbors, Reach, Search, Space};
 use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
-use crate::model::{Lift, ManifoldLift, Projection};
+use crate::model::{Lift, ManifoldLift, Model, Projection};
 use crate::progress::Watch;
 use crate::quality::NeighborhoodQuality;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Which method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +34,7 @@ impl ManifoldKind {
     pub const ALL: [ManifoldKind; 5] = [Self::Isomap, Self::Mds, Self::Laplacian, Self::Diffusion, Self::Lle];
 
     /// The method's name, which is also that of its scores.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Isomap => "isomap",
             Self::Mds => "mds",
@@ -112,15 +110,14 @@ pub struct Part {
 }
 
 /// A fitted manifold method.
+pub type FittedManifold = Model<ManifoldBody>;
+
+/// What a fit of a manifold method leaves.
 #[derive(Clone, Debug)]
-pub struct FittedManifold {
+pub struct ManifoldBody {
     pub(super) parts: Vec<Part>,
     pub(super) scores: Matrix<f64>,
     pub(super) facts: ManifoldFacts,
-    pub(super) plan: ManifoldPlan,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl FittedManifold {
@@ -137,16 +134,6 @@ impl FittedManifold {
     /// Components kept; may be fewer than asked for, see [`FittedManifold::warnings`].
     pub fn n_components(&self) -> usize {
         self.scores.n_cols()
-    }
-
-    /// Rows it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.plan.n_samples
-    }
-
-    /// Numbers that a row must have.
-    pub fn n_features(&self) -> usize {
-        self.plan.n_features
     }
 
     /// Rows embedded together: one part, or one for each component of the graph when these were embedded separately.
@@ -174,21 +161,6 @@ impl FittedManifold {
     /// What was found beside the coordinates.
     pub fn facts(&self) -> &ManifoldFacts {
         &self.facts
-    }
-
-    /// What was decided and why.
-    pub fn plan(&self) -> &ManifoldPlan {
-        &self.plan
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
     }
 
     /// Distances along the graph, a row for each row and a column for each landmark: what new rows are placed by. `None`
@@ -335,16 +307,6 @@ impl FittedManifold {
             part.projection.offset.iter_mut().zip(&signs).for_each(|(c, sign)| *c *= sign);
         }
         self
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
-    }
-
-    pub(in crate::methods) fn engine_of_model(&self) -> &Arc<dyn Engine> {
-        &self.engine
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::connect::{Connected, Cut, Disconnected, connect};
 use super::embedding::{Coordinates, NegativeShare, Wanted, embed_all, embed_landmarks};
-use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
+use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, graph_bytes, most_that_fit};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
 use crate::data::AnySamples;
@@ -220,7 +220,8 @@ impl Isomap {
         let plan = self.plan_given(&given, &*engine)?;
         let Run { parts, scores, facts, warnings } = engine.complete(|| self.run(&given, &plan, &*engine))?;
         let column_names = self.common.column_names.clone();
-        Ok(FittedManifold { parts, scores, facts, plan, warnings, column_names, engine })
+        let body = ManifoldBody { parts, scores, facts };
+        Ok(FittedManifold { plan, warnings, column_names, engine, body })
     }
 
     fn wanted(&self) -> Wanted<'_> {

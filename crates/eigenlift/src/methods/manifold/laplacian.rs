@@ -4,7 +4,7 @@ use super::connect::check_lists;
 use super::diffusion::{dense_way, storage};
 use super::embedding::Wanted;
 use super::fill::{Pattern, shift_invert_bytes};
-use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
+use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
 use super::walk::{Walk, WalkOn, walk};
@@ -354,7 +354,8 @@ impl LaplacianEigenmaps {
         let projection = Projection { lift, coefficients, offset: vec![0.0; k] };
         let part = Part { rows: Vec::new(), projection, eigenvalues: values, residuals };
         let column_names = self.common.column_names.clone();
-        FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine }
+        let body = ManifoldBody { parts: vec![part], scores, facts };
+        FittedManifold { plan, warnings, column_names, engine, body }
     }
 }
 

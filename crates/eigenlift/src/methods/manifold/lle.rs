@@ -4,7 +4,7 @@ mod local;
 
 use super::connect::check_lists;
 use super::fill::{Pattern, shift_invert_bytes};
-use super::fitted::{FittedManifold, GraphFacts, ManifoldFacts, ManifoldKind, Part};
+use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, Given, common_settings, neighborhood_settings};
 use crate::data::AnySamples;
@@ -265,7 +265,8 @@ impl LocallyLinear {
             ));
         }
         let column_names = self.common.column_names.clone();
-        Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
+        let body = ManifoldBody { parts: vec![part], scores, facts };
+        Ok(FittedManifold { plan, warnings, column_names, engine, body })
     }
 
     /// BᵀB, whose smallest eigenvectors are the coordinates.

@@ -1,7 +1,7 @@
 //! Classical multidimensional scaling.
 
 use super::embedding::{Coordinates, Wanted, embed_all, embed_landmarks};
-use super::fitted::{FittedManifold, ManifoldFacts, ManifoldKind, Part, PathQuality};
+use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, most_that_fit};
 use super::settings::{Common, Given, common_settings};
 use crate::data::AnySamples;
@@ -142,7 +142,8 @@ impl ClassicalMds {
             ));
         }
         let column_names = self.common.column_names.clone();
-        Ok(FittedManifold { parts: vec![part], scores, facts, plan, warnings, column_names, engine })
+        let body = ManifoldBody { parts: vec![part], scores, facts };
+        Ok(FittedManifold { plan, warnings, column_names, engine, body })
     }
 
     /// How well distances are kept, on sampled rows that are no landmarks, (G19).

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::{Reach, Search};
 use crate::methods::schedule::allowance;
-use crate::model::{forget_machine, human_bytes, machine_lines};
+use crate::model::{human_bytes, machine_lines, planned};
 use crate::operator::SparseSymmetric;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,8 @@ impl Way {
     }
 }
 
+planned!(ManifoldPlan, then bound_reach);
+
 impl ManifoldPlan {
     /// Bytes that the factor of a sparse matrix may take beside the matrix itself and the lists that it was made from.
     pub(super) fn left_for_factor(&self, matrix: &SparseSymmetric) -> u64 {
@@ -87,14 +89,9 @@ impl ManifoldPlan {
         self.bytes_allowed.saturating_sub(held as u64)
     }
 
-    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
-    /// the file is the same bytes on every machine that comes to the same result.
-    #[must_use]
-    pub fn portable(&self) -> Self {
-        let mut plan = self.clone();
-        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
-        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
-        plan
+    /// JSON has no infinity; no distance exceeds the largest number either.
+    fn bound_reach(&mut self) {
+        self.reach = self.reach.map(finite);
     }
 
     /// The plan for these settings; `decide` is told the bytes allowed and says which way.
@@ -155,6 +152,14 @@ pub(super) fn graph_bytes(n: usize, reach: Option<Reach>) -> u128 {
         None => 0,
     };
     links * (12 + 3 * 24) + n as u128 * 64
+}
+
+/// JSON has no infinity; no distance exceeds the largest number either.
+pub(super) fn finite(reach: Reach) -> Reach {
+    match reach {
+        Reach::Within(radius) => Reach::Within(radius.min(f64::MAX)),
+        nearest => nearest,
+    }
 }
 
 impl std::fmt::Display for ManifoldPlan {

@@ -1,7 +1,6 @@
 //! T² and squared prediction errors of the samples of a fit, each by a model that was fitted on other samples.
 
 use super::measure::own_of_fit;
-use super::reference::MOST_KEPT;
 use super::{Novelty, Reference, ScoreMoments};
 use crate::data::AnySamples;
 use crate::data::folds::folds_of;
@@ -43,7 +42,7 @@ impl FittedKernelPca {
         }
         let folds = FOLDS.min(n);
         let assigned = folds_of(n, folds, self.plan.seed);
-        let judged = folds.min((MOST_KEPT * folds).div_ceil(n));
+        let judged = folds.min((Reference::MOST_KEPT * folds).div_ceil(n));
         let diagonal = self.same_diagonal(x);
         let mut all = Novelty::default();
         for fold in 0..judged {
@@ -165,7 +164,7 @@ impl FittedKernelPca {
     }
 
     /// Whether the model holds the samples of its fit.
-    pub(super) fn holds_samples(&self) -> bool {
+    pub(in crate::methods) fn holds_samples(&self) -> bool {
         self.plan.route == Route::Dual && matches!(self.projection.lift, Lift::Kernel { .. })
     }
 

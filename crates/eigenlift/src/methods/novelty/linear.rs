@@ -90,7 +90,7 @@ impl FittedPca {
         x: impl Into<AnyPoints<'a>>,
         statistic: Statistic,
     ) -> Result<Contributions> {
-        self.contributions_on(&**self.engine_of_model(), x.into(), statistic, &Watch::default())
+        self.contributions_on(&*self.engine, x.into(), statistic, &Watch::default())
     }
 
     /// As [`FittedPca::contributions`], on an engine, observed and cancellable.
@@ -104,7 +104,7 @@ impl FittedPca {
         statistic: Statistic,
         watch: &Watch,
     ) -> Result<Contributions> {
-        let mut scores = self.transform_on(engine, x, watch)?;
+        let mut scores = self.projection().project(engine, x, watch)?;
         let (n, d) = (x.n_rows(), self.n_features());
         let mut rows = CentredRows::new(x, self.mean()).tile(0..n, 0..d);
         if let Some(scale) = self.scale() {

@@ -8,7 +8,6 @@ mod limits;
 mod linear;
 mod measure;
 mod reference;
-mod saved;
 mod scores;
 mod spectrum;
 mod surface;
@@ -17,7 +16,6 @@ pub use contributions::{Baseline, Contributions};
 pub use limits::{Judgement, LimitRule, Limits};
 pub(super) use measure::measure_fit;
 pub use reference::Reference;
-pub(super) use saved::{NOVELTY_ARRAYS, read_fit_rows};
 pub use scores::ScoreMoments;
 
 use super::FittedKernelPca;

@@ -4,9 +4,6 @@ use super::{Novelty, ScoreMoments};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, Stream};
 
-/// Most reference samples that a model keeps.
-pub(super) const MOST_KEPT: usize = 5000;
-
 /// T² and squared prediction errors of reference samples: what limits are taken from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
@@ -19,6 +16,9 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// Most reference samples that a model keeps.
+    pub(in crate::methods) const MOST_KEPT: usize = 5000;
+
     /// From samples that the model was not fitted on.
     ///
     /// # Errors
@@ -46,12 +46,12 @@ impl Reference {
         Self { numbers, ..*self }
     }
 
-    /// No more than [`MOST_KEPT`] of them, drawn at random.
-    pub(super) fn kept(self, seed: u64) -> Self {
-        if self.n_samples() <= MOST_KEPT {
+    /// No more than [`Reference::MOST_KEPT`] of them, drawn at random.
+    pub(in crate::methods) fn kept(self, seed: u64) -> Self {
+        if self.n_samples() <= Self::MOST_KEPT {
             return self;
         }
-        let some = Stream::new(seed, Purpose::ReferenceRows).rows(self.n_samples(), MOST_KEPT);
+        let some = Stream::new(seed, Purpose::ReferenceRows).rows(self.n_samples(), Self::MOST_KEPT);
         let take = |values: &[f64]| some.iter().filter_map(|at| values.get(*at).copied()).collect();
         let Novelty { t_squared, spe, scores } = &self.numbers;
         let numbers = Novelty { t_squared: take(t_squared), spe: take(spe), scores: scores.clone() };
@@ -59,7 +59,11 @@ impl Reference {
     }
 
     /// From the numbers of a file, T² first, and the moments of scores; `None` for what no samples have.
-    pub(super) fn from_numbers(numbers: &[f64], scores: ScoreMoments, cross_validated: bool) -> Option<Self> {
+    pub(in crate::methods) fn from_numbers(
+        numbers: &[f64],
+        scores: ScoreMoments,
+        cross_validated: bool,
+    ) -> Option<Self> {
         let (t_squared, spe) = numbers.split_at(numbers.len() / 2);
         let sound = !t_squared.is_empty() && numbers.iter().all(|value| *value >= 0.0 && value.is_finite());
         let numbers = Novelty { t_squared: t_squared.to_vec(), spe: spe.to_vec(), scores };
@@ -78,6 +82,8 @@ pub(super) fn mean_and_variance(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MOST_KEPT: usize = Reference::MOST_KEPT;
 
     fn numbers(t_squared: Vec<f64>, spe: Vec<f64>) -> Novelty {
         Novelty { t_squared, spe, ..Novelty::default() }

@@ -3,8 +3,8 @@
 use crate::matrix::Matrix;
 use crate::stats::chi_squared_above;
 
-/// Numbers of a component: how many scores, and the sums of their first to fourth powers.
-pub(super) const NUMBERS: usize = 5;
+/// Numbers of a component, see [`ScoreMoments::NUMBERS`].
+const NUMBERS: usize = ScoreMoments::NUMBERS;
 /// Fewest samples for which the approximations of the test hold.
 const FEWEST: f64 = 20.0;
 /// Level of the test of all components together.
@@ -17,6 +17,9 @@ pub struct ScoreMoments {
 }
 
 impl ScoreMoments {
+    /// Numbers of a component: how many scores, and the sums of their first to fourth powers.
+    pub(in crate::methods) const NUMBERS: usize = 5;
+
     /// Of scores, one row for each sample, with the variances of the components. Cost: 4 products for each score.
     pub(super) fn of(scores: &Matrix<f64>, variances: &[f64]) -> Self {
         let mut sums = vec![[0.0; NUMBERS]; variances.len()];

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Projection};
+use crate::model::{Lift, Model, Projection};
 use crate::progress::Watch;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -17,9 +17,12 @@ use std::sync::Arc;
 /// Rows that are put together again at a time.
 const PIECE_ROWS: usize = 4096;
 
-/// Fitted principal components: projection of rows, the way back, and the account of how they were found.
+/// Fitted principal components: projection of rows, their reconstruction, and how the components were found.
+pub type FittedPca = Model<PcaBody>;
+
+/// What a fit of principal components leaves.
 #[derive(Clone, Debug)]
-pub struct FittedPca {
+pub struct PcaBody {
     /// y(x) = (x − x̄)ᵀD⁻¹U, (P4).
     pub(super) projection: Projection,
     /// Diagonal of D.
@@ -34,10 +37,6 @@ pub struct FittedPca {
     pub(super) certificate: Certificate,
     pub(super) stats: SolveStats,
     pub(super) choice: Option<Choice>,
-    pub(super) plan: PcaPlan,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 /// What is lost when rows are put together again from their scores.
@@ -101,7 +100,7 @@ impl FittedPca {
             let mut rows = coefficients.view_mut();
             scale.iter().enumerate().for_each(|(j, s)| rows.row_mut(j).iter_mut().for_each(|x| *x /= s));
         }
-        Self {
+        let body = PcaBody {
             projection: Projection {
                 lift: Lift::Rows { center: axes.mean },
                 coefficients,
@@ -115,11 +114,8 @@ impl FittedPca {
             certificate: axes.certificate,
             stats: axes.stats,
             choice,
-            plan,
-            warnings,
-            column_names: settings.column_names.clone(),
-            engine,
-        }
+        };
+        Self { plan, warnings, column_names: settings.column_names.clone(), engine, body }
     }
 
     /// Components kept; may be fewer than asked for, see [`FittedPca::warnings`].
@@ -140,16 +136,6 @@ impl FittedPca {
         self.projection.offset.truncate(k);
         self.certificate.keep(k);
         self
-    }
-
-    /// Rows it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.plan.n_samples
-    }
-
-    /// Columns of a row.
-    pub fn n_features(&self) -> usize {
-        self.plan.n_features
     }
 
     /// n, by which variances are divided: the number of rows, or the sum of their weights.
@@ -270,20 +256,7 @@ impl FittedPca {
     /// # Errors
     /// As [`FittedPca::transform`], and cancellation.
     pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.transform_on(&*self.engine, x.into(), watch)
-    }
-
-    pub(in crate::methods) fn engine_of_model(&self) -> &Arc<dyn Engine> {
-        &self.engine
-    }
-
-    pub(in crate::methods) fn transform_on(
-        &self,
-        engine: &dyn Engine,
-        x: AnyPoints<'_>,
-        watch: &Watch,
-    ) -> Result<Matrix<f64>> {
-        self.projection.project(engine, x, watch)
+        self.projection.project(&*self.engine, x.into(), watch)
     }
 
     /// Rows put together from scores: x̂ = x̄ + DUy, (P5).
@@ -382,11 +355,6 @@ impl FittedPca {
         &self.projection
     }
 
-    /// What was decided and why.
-    pub fn plan(&self) -> &PcaPlan {
-        &self.plan
-    }
-
     /// What is proved about the eigenvalues nλ.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
@@ -400,22 +368,6 @@ impl FittedPca {
     /// How the number of components was chosen, when rules chose it.
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_ref()
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
     }
 }
 

@@ -6,17 +6,19 @@ mod fitted;
 mod pieces;
 mod plan;
 mod products;
-pub(super) mod saved;
+mod file;
 mod schedule;
 mod solve;
 mod stream;
 mod sums;
 mod whitening;
 
+pub(super) use fitted::PcaBody;
 pub use fitted::{FittedPca, Loadings, Reconstruction};
 pub use pieces::{Pieces, centred_product};
 pub use plan::{PcaPlan, PcaRoute};
 pub use stream::{PcaStream, StreamState};
+pub(super) use whitening::WhiteningBody;
 pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
 
 use crate::data::{AnyPoints, AnySamples, RowSource};

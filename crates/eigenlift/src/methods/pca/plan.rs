@@ -1,7 +1,7 @@
 //! What a fit of principal components will do and why.
 
 use crate::error::{Error, Result};
-use crate::model::{forget_machine, machine_lines};
+use crate::model::{machine_lines, planned};
 use serde::{Deserialize, Serialize};
 
 /// Which way principal components are found, for n rows of d columns.
@@ -108,17 +108,9 @@ pub struct PcaPlan {
     pub reasons: Vec<String>,
 }
 
-impl PcaPlan {
-    /// The plan as a model file keeps it: without the number of threads, the memory they need and that which was free, so that
-    /// the file is the same bytes on every machine that comes to the same result.
-    #[must_use]
-    pub fn portable(&self) -> Self {
-        let mut plan = self.clone();
-        let bytes = (&mut plan.bytes_needed, &mut plan.bytes_allowed);
-        forget_machine(&mut plan.threads, bytes, &mut plan.reasons);
-        plan
-    }
+planned!(PcaPlan);
 
+impl PcaPlan {
     /// Notes that the triangle took over.
     pub(super) fn look_again(&mut self) {
         self.reasons.push(format!(

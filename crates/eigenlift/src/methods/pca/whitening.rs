@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Projection};
+use crate::model::{Lift, Model, Projection};
 use crate::progress::Watch;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -229,9 +229,12 @@ impl Whitening {
     }
 }
 
-/// A fitted whitening: z = W·D⁻¹(x − x̄), the way back, and the account of how it was found.
+/// A fitted whitening: z = W·D⁻¹(x − x̄), its inverse, and how it was found.
+pub type FittedWhitening = Model<WhiteningBody>;
+
+/// What a fit of a whitening leaves.
 #[derive(Clone, Debug)]
-pub struct FittedWhitening {
+pub struct WhiteningBody {
     pub(super) pca: FittedPca,
     pub(super) method: WhiteningMethod,
     pub(super) ridge: f64,
@@ -270,9 +273,14 @@ impl FittedWhitening {
             };
             pca.warnings.push(format!("the rows have rank {rank} of {d}: {fate}"));
         }
-        Ok(Self::assemble(pca, method, ridge, (triangular, all_directions)))
+        let (plan, warnings) = (pca.plan.clone(), pca.warnings.clone());
+        let (column_names, engine) = (pca.column_names.clone(), Arc::clone(&pca.engine));
+        let body = WhiteningBody::assemble(pca, method, ridge, (triangular, all_directions));
+        Ok(Self { plan, warnings, column_names, engine, body })
     }
+}
 
+impl WhiteningBody {
     /// From its parts, as a fit or a file gives them.
     pub(super) fn assemble(
         pca: FittedPca,
@@ -307,6 +315,16 @@ impl FittedWhitening {
         Self { pca, method, ridge, triangular, all_directions, forward, turn }
     }
 
+    /// Coordinates of a whitened row: all columns, or the rank for `pca` and `pca-cor`.
+    pub(super) fn n_outputs(&self) -> usize {
+        match self.method {
+            WhiteningMethod::Pca | WhiteningMethod::PcaCor => self.pca.n_components(),
+            _ => self.pca.n_features(),
+        }
+    }
+}
+
+impl FittedWhitening {
     /// Which whitening it is.
     pub fn method(&self) -> WhiteningMethod {
         self.method
@@ -324,10 +342,7 @@ impl FittedWhitening {
 
     /// Coordinates of a whitened row: all columns, or the rank for `pca` and `pca-cor`.
     pub fn n_outputs(&self) -> usize {
-        match self.method {
-            WhiteningMethod::Pca | WhiteningMethod::PcaCor => self.pca.n_components(),
-            _ => self.pca.n_features(),
-        }
+        self.body.n_outputs()
     }
 
     /// The principal components it rests on.
@@ -392,11 +407,7 @@ impl FittedWhitening {
     /// # Errors
     /// As [`FittedWhitening::transform`], and cancellation.
     pub fn transform_watched<'a>(&self, x: impl Into<AnyPoints<'a>>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.transform_on(&*self.pca.engine, x.into(), watch)
-    }
-
-    pub(in crate::methods) fn engine_of_model(&self) -> &Arc<dyn Engine> {
-        &self.pca.engine
+        self.transform_on(&*self.engine, x.into(), watch)
     }
 
     pub(in crate::methods) fn transform_on(
@@ -417,7 +428,7 @@ impl FittedWhitening {
     /// # Errors
     /// When there is not one number for each output, or one is not finite.
     pub fn inverse_transform(&self, z: &Matrix<f64>) -> Result<Matrix<f64>> {
-        self.inverse_on(&*self.pca.engine, z)
+        self.inverse_on(&*self.engine, z)
     }
 
     pub(in crate::methods) fn inverse_on(&self, engine: &dyn Engine, z: &Matrix<f64>) -> Result<Matrix<f64>> {
@@ -450,27 +461,6 @@ impl FittedWhitening {
             shift_columns(out.view_mut(), pca.mean());
         });
         Ok(out)
-    }
-
-    /// What was decided and why.
-    pub fn plan(&self) -> &PcaPlan {
-        self.pca.plan()
-    }
-
-    /// Sentences a person should read before using the result.
-    pub fn warnings(&self) -> &[String] {
-        self.pca.warnings()
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        self.pca.column_names()
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.pca.engine = engine;
-        self
     }
 }
 

@@ -112,7 +112,7 @@ macro_rules! each_type {
 }
 
 impl Numbers<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         each_type!(self, x => x.len())
     }
 }
@@ -135,7 +135,8 @@ impl<'a> Array<'a> {
     }
 
     /// Numbers in double precision, row after row.
-    pub(crate) fn f64(name: &'static str, shape: &[usize], numbers: &'a [f64]) -> Self {
+    #[cfg(test)]
+    pub(super) fn f64(name: &'static str, shape: &[usize], numbers: &'a [f64]) -> Self {
         Self::new(name, shape, Numbers::F64(numbers.into()))
     }
 

@@ -134,6 +134,11 @@ impl<'a> ModelReader<'a> {
         }
     }
 
+    /// The shape that the file says an array has.
+    pub(crate) fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        self.header.arrays.iter().find(|array| array.name == name).map(|array| array.shape.clone())
+    }
+
     /// The length of an array with one dimension.
     pub(crate) fn length(&self, name: &str) -> Result<usize> {
         match self.info(name)?.shape[..] {

@@ -8,6 +8,7 @@ use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
 use eigenlift::methods::kernelised::Regularization::{Auto, Value};
 use eigenlift::methods::kernelised::cca::{FittedKernelCca, KernelCca};
+use eigenlift::model::Planned;
 use eigenlift::progress::Watch;
 use eigenlift_testkit::problems::noise;
 use eigenlift_testkit::reference::{difference, gram};

@@ -7,6 +7,7 @@ use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::kernelised::Regularization::Value;
 use eigenlift::methods::{FittedKernelDiscriminant, KernelDiscriminant};
+use eigenlift::model::Planned;
 use serde_json::json;
 
 fn small(kernel: &str) -> FittedKernelDiscriminant {
@@ -80,13 +81,18 @@ fn contradictions_are_refused() {
     refused("components", &model, |c| c.header["n_components"] = json!(3), "3 of 2 directions");
     refused("directions", &model, |c| c.header["n_directions"] = json!(1), "directions");
     refused("rows", &model, |c| c.header["n_samples"] = json!(16), "16 rows");
-    refused("kappa", &model, |c| c.header["facts"]["regularization"] = json!(-1.0), "regularisation");
+    refused("kappa", &model, |c| c.header["facts"]["regularization"] = json!(-1.0), "regularization");
     refused("accuracy", &model, |c| c.header["facts"]["training_accuracy"] = json!(1.5), "accuracy");
     refused("held out", &model, |c| c.header["facts"]["held_out"] = json!([0.5, -1.0]), "accuracy");
     refused("curve", &model, |c| c.header["facts"]["curve"]["chosen"] = json!(13), "curve");
     refused("words", &model, |c| c.header["class_names"][0] = json!("a\u{7}"), "control characters");
-    refused("ratios", &model, |c| c.put("eigenvalues", 0, -1.0), "ratios");
-    refused("kernel", &model, |c| c.header["lift"]["kernel"] = json!("rbf(gamma=-1)"), "record");
+    refused("ratios", &model, |c| c.put("eigenvalues", 0, -1.0), "eigenvalues[0] is -1; ratios");
+    refused(
+        "kernel",
+        &model,
+        |c| c.header["lift"]["kernel"] = json!("rbf(gamma=-1)"),
+        "the kernel in the header",
+    );
     refused("lifted", &model, |c| c.header["lift"]["n_lifted"] = json!(3), "shape");
     refused("array", &model, |c| c.arrays[0].name = "more".into(), "");
     refused("not finite", &model, |c| c.put("class_means", 0, f64::NAN), "class_means");

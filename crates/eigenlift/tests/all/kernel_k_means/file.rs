@@ -7,6 +7,7 @@ use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelKMeans, KernelKMeans};
+use eigenlift::model::Planned;
 use serde_json::json;
 
 fn small(spectral: bool) -> FittedKernelKMeans {
@@ -73,14 +74,19 @@ fn contradictions_are_refused() {
     refused("clusters", &model, |c| c.header["n_components"] = json!(4), "columns for 4 clusters");
     refused("none", &model, |c| c.header["n_components"] = json!(0), "0 clusters");
     refused("rows", &model, |c| c.header["n_samples"] = json!(13), "13 rows");
-    refused("columns", &model, |c| c.header["n_columns"] = json!(7), "shape");
+    refused("columns", &model, |c| c.header["n_columns"] = json!(7), "7 columns for 3 clusters");
     refused("inertia", &model, |c| c.header["facts"]["inertia"] = json!(-1.0), "negative");
     refused("plane", &model, |c| c.header["facts"]["n_plane"] = json!(3), "plane of 3");
     refused("thin plane", &model, |c| c.header["facts"]["n_plane"] = json!(1), "plane of 1");
     refused("spectral", &model, |c| c.header["facts"]["spectral"] = json!(6), "at once");
     refused("mean", &model, |c| c.header["mean_square"] = json!(null), "at once");
-    refused("squares", &model, |c| c.put("squares", 0, -1.0), "negative");
-    refused("label", &model, |c| c.array("labels").bytes[..4].copy_from_slice(&9u32.to_le_bytes()), "labels");
+    refused("squares", &model, |c| c.put("squares", 0, -1.0), "squares[0] is -1; the square");
+    refused(
+        "label",
+        &model,
+        |c| c.array("labels").bytes[..4].copy_from_slice(&9u32.to_le_bytes()),
+        "labels[0] is 9, beyond 3",
+    );
     refused("words", &model, |c| c.header["plan"]["engine"] = json!("a\u{7}"), "control characters");
     refused("not finite", &model, |c| c.put("coefficients", 0, f64::NAN), "coefficients");
     let model = small(true);

@@ -208,7 +208,11 @@ const ARRAYS: &[(&str, Change, &str)] = &[
         },
         "they must agree",
     ),
-    ("negative distance", |c| c.put("part0.distances", 17, -1.0), "a negative distance"),
+    (
+        "negative distance",
+        |c| c.put("part0.distances", 17, -1.0),
+        "part0.distances[1, 5] is -1; distances are not negative",
+    ),
     ("NaN distance", |c| c.put("part0.distances", 17, f64::NAN), "part0.distances[1, 5] is NaN"),
     ("infinite distance", |c| c.put("part0.distances", 17, f64::INFINITY), "is inf"),
     ("NaN score", |c| c.put("scores", 3, f64::NAN), "scores[1, 1] is NaN"),
@@ -265,8 +269,12 @@ fn hostile_parts_are_refused() {
 #[test]
 fn hostile_steps_and_weights_are_refused() {
     const STEPS: &[(&str, Change, &str)] = &[
-        ("weight of zero", |c| c.put("part0.weights", 2, 0.0), "a weight that is not positive"),
-        ("negative weight", |c| c.put("part0.weights", 2, -1.0), "a weight that is not positive"),
+        ("weight of zero", |c| c.put("part0.weights", 2, 0.0), "part0.weights[2] is 0; weights of samples"),
+        (
+            "negative weight",
+            |c| c.put("part0.weights", 2, -1.0),
+            "part0.weights[2] is -1; weights of samples",
+        ),
         ("NaN weight", |c| c.put("part0.weights", 2, f64::NAN), "NaN"),
         ("samples", |c| part(c, 0)["lift"]["steps"]["n_samples"] = 11.into(), "the header makes it [11]"),
         ("kernel", |c| part(c, 0)["lift"]["steps"]["kernel"] = "fractal(1)".into(), "fractal"),

@@ -4,7 +4,7 @@ use super::{bits, rows, sparse};
 use eigenlift::data::{AnySamples, Samples, SharedBuffer};
 use eigenlift::error::Result;
 use eigenlift::features::{LowRank, Rank};
-use eigenlift::methods::{AnyModel, KernelPca, Pca, Whitening, WhiteningMethod};
+use eigenlift::methods::{AnyModel, FittedKernelPca, KernelPca, Pca, Whitening, WhiteningMethod};
 use eigenlift::model::{Array, Header, Lift, Numbers};
 use eigenlift::progress::Watch;
 use std::borrow::Cow;
@@ -39,22 +39,17 @@ fn models() -> Vec<(AnyModel, AnySamples)> {
     let scattered: AnySamples = AnySamples::F64(Samples::from(sparse(40, 5)));
     let kernel = || KernelPca::new(3).kernel("rbf(gamma=0.4)".parse().unwrap());
     vec![
-        (AnyModel::KernelPca(kernel().fit(dense.clone()).unwrap()), dense.clone()),
-        (AnyModel::KernelPca(kernel().fit(dense.to_single()).unwrap()), dense.to_single()),
-        (AnyModel::KernelPca(kernel().fit(scattered.clone()).unwrap()), scattered),
+        (AnyModel::from(kernel().fit(dense.clone()).unwrap()), dense.clone()),
+        (AnyModel::from(kernel().fit(dense.to_single()).unwrap()), dense.to_single()),
+        (AnyModel::from(kernel().fit(scattered.clone()).unwrap()), scattered),
         (
-            AnyModel::KernelPca(
+            AnyModel::from(
                 kernel().low_rank(LowRank::fourier(Rank::Exactly(40))).fit(dense.clone()).unwrap(),
             ),
             dense.clone(),
         ),
-        (AnyModel::Pca(Pca::new(2).standardize().fit(dense.clone()).unwrap()), dense.clone()),
-        (
-            AnyModel::Whitening(Box::new(
-                Whitening::new(WhiteningMethod::Cholesky).fit(dense.clone()).unwrap(),
-            )),
-            dense,
-        ),
+        (AnyModel::from(Pca::new(2).standardize().fit(dense.clone()).unwrap()), dense.clone()),
+        (AnyModel::from(Whitening::new(WhiteningMethod::Cholesky).fit(dense.clone()).unwrap()), dense),
     ]
 }
 
@@ -87,7 +82,7 @@ fn samples_in_shared_memory_are_not_copied() {
         array.numbers = Numbers::SharedF64(lent.clone());
     }
     let again = AnyModel::from_parts(Header::from_text(&text).unwrap(), arrays).unwrap();
-    let AnyModel::KernelPca(again) = again else { panic!("another method") };
+    let Some(again) = again.take::<FittedKernelPca>() else { panic!("another method") };
     let Lift::Kernel { samples: AnySamples::F64(samples), .. } = &again.projection().lift else {
         panic!("another lift")
     };

@@ -1,26 +1,22 @@
 //! The model that canonical correlation leaves.
 
 use super::permute::Significance;
-use super::plan::KernelCcaPlan;
 use crate::data::{AnyPoints, AnySamples, Points};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::methods::Fitted;
 use crate::methods::kernelised::regularization::RegularizationCurve;
-use crate::model::Projection;
+use crate::model::{Model, Projection};
 use crate::progress::Watch;
 use crate::real::Real;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
-
-/// The method's name, which is also that of its scores.
-pub(in crate::methods) const KERNEL_CCA: &str = "kcca";
 
 /// Fitted kernel canonical correlations.
+pub type FittedKernelCca = Model<KernelCcaBody>;
+
+/// What a fit of kernel canonical correlations leaves.
 #[derive(Clone, Debug)]
-pub struct FittedKernelCca {
+pub struct KernelCcaBody {
     pub(super) projections: Vec<Projection>,
     pub(super) correlations: Vec<f64>,
     pub(super) training: Vec<f64>,
@@ -32,13 +28,8 @@ pub struct FittedKernelCca {
     pub(super) ranks: Vec<usize>,
     pub(super) left_out: Vec<Option<f64>>,
     pub(super) widths: Vec<usize>,
-    /// Of all views, one after the other.
-    pub(super) column_names: Vec<String>,
     /// The views it was fitted on; a file does not hold them.
     pub(super) samples: Option<Vec<AnySamples>>,
-    pub(super) plan: KernelCcaPlan,
-    pub(super) warnings: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl FittedKernelCca {
@@ -50,11 +41,6 @@ impl FittedKernelCca {
     /// Components kept; may be fewer than asked for, see [`FittedKernelCca::warnings`].
     pub fn n_components(&self) -> usize {
         self.correlations.len()
-    }
-
-    /// Rows it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.plan.n_samples()
     }
 
     /// ρ, regularised: largest first, what the directions make as large as possible, (C5). Below the plain correlation of
@@ -112,21 +98,6 @@ impl FittedKernelCca {
     /// Columns of each view.
     pub fn widths(&self) -> Vec<usize> {
         self.widths.clone()
-    }
-
-    /// What was decided and why.
-    pub fn plan(&self) -> &KernelCcaPlan {
-        &self.plan
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the columns of all views, one view after the other; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
     }
 
     /// Names of the columns of a view, counted from 0; empty when none were given.
@@ -189,10 +160,27 @@ impl FittedKernelCca {
         samples.iter().enumerate().map(|(view, x)| self.transform(view, x.points())).collect()
     }
 
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
+    /// Scores of rows that hold the columns of all views side by side: those of the first view, then those of the second, and so on.
+    pub(super) fn all_views_on(
+        &self,
+        engine: &dyn Engine,
+        x: AnyPoints<'_>,
+        watch: &Watch,
+    ) -> Result<Matrix<f64>> {
+        if x.n_cols() != self.n_features() {
+            return Err(Error::data(
+                format!("rows of {} columns", x.n_cols()),
+                format!("the views of the model have {} together", self.n_features()),
+                "Give the columns of all views side by side, in the same order as in fit",
+            ));
+        }
+        let (n, k) = (x.n_rows(), self.n_components());
+        let mut out = Matrix::zeros(n, self.n_views() * k);
+        for view in 0..self.n_views() {
+            let scores = self.transform_on(engine, view, self.columns(x, view)?, watch)?;
+            out.view_mut().columns(view * k..(view + 1) * k).copy_from(scores.view());
+        }
+        Ok(out)
     }
 
     fn columns<'a>(&self, x: AnyPoints<'a>, view: usize) -> Result<AnyPoints<'a>> {
@@ -212,57 +200,5 @@ fn some_columns<T: Real>(x: Points<'_, T>, range: Range<usize>) -> Result<Points
             "rows that are divided into views must be dense",
             "Give each view's rows by themselves, or dense rows",
         )),
-    }
-}
-
-/// Rows hold the columns of all views side by side; scores are those of the first view, then those of the second, and so on.
-impl Fitted for FittedKernelCca {
-    fn method(&self) -> &'static str {
-        KERNEL_CCA
-    }
-
-    fn n_features(&self) -> usize {
-        self.widths.iter().sum()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_views() * self.n_components()
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.column_names()
-    }
-
-    fn warnings(&self) -> &[String] {
-        self.warnings()
-    }
-
-    fn engine(&self) -> &Arc<dyn Engine> {
-        &self.engine
-    }
-
-    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
-        if x.n_cols() != self.n_features() {
-            return Err(Error::data(
-                format!("rows of {} columns", x.n_cols()),
-                format!("the views of the model have {} together", self.n_features()),
-                "Give the columns of all views side by side, in the same order as in fit",
-            ));
-        }
-        let (n, k) = (x.n_rows(), self.n_components());
-        let mut out = Matrix::zeros(n, self.n_outputs());
-        for view in 0..self.n_views() {
-            let scores = self.transform_on(engine, view, self.columns(x, view)?, watch)?;
-            out.view_mut().columns(view * k..(view + 1) * k).copy_from(scores.view());
-        }
-        Ok(out)
-    }
-
-    fn write(&self, path: &Path) -> Result<()> {
-        self.save(path)
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
     }
 }

@@ -1,19 +1,19 @@
 //! Canonical correlation of views, each with a kernel of its own: (C1) with all that follows from it in
 //! docs/theory/kernelised.md.
 
+mod file;
 mod fitted;
 mod held_out;
 mod moments;
 mod permute;
 mod plan;
-pub(in crate::methods) mod saved;
 mod solve;
 
 #[cfg(test)]
 mod tests;
 
 pub use fitted::FittedKernelCca;
-pub(in crate::methods) use fitted::KERNEL_CCA;
+pub(in crate::methods) use fitted::KernelCcaBody;
 pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 
@@ -321,7 +321,7 @@ impl Work<'_> {
             .iter()
             .enumerate()
             .map(|(v, factor)| factor.left_out(moments.residuals[v], moments.traces[v]));
-        Ok(FittedKernelCca {
+        let body = KernelCcaBody {
             training: plain_correlations(moments.whole.scatter(), &moments.layout, &solution.directions),
             projections: self.projections(&moments, &solution),
             correlations: solution.correlations,
@@ -333,12 +333,10 @@ impl Work<'_> {
             ranks,
             left_out: left_out.collect(),
             widths: self.views.iter().map(AnySamples::n_cols).collect(),
-            column_names: self.settings.column_names.concat(),
             samples: Some(self.views.to_vec()),
-            plan: self.plan.clone(),
-            warnings,
-            engine: engine.clone(),
-        })
+        };
+        let column_names = self.settings.column_names.concat();
+        Ok(FittedKernelCca { plan: self.plan.clone(), warnings, column_names, engine: engine.clone(), body })
     }
 
     /// Refuses views that do not vary and κ = 0 where every correlation is 1, (C7); warns where some are.

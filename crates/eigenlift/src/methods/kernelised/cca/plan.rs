@@ -5,7 +5,7 @@ use super::permute::MOST_ROWS;
 use crate::error::{Error, Result};
 use crate::methods::kernelised::plan::FactorPlan;
 use crate::methods::kernelised::regularization::Regularization;
-use crate::model::{human_bytes, machine_lines};
+use crate::model::{Planned, human_bytes, machine_lines};
 use serde::{Deserialize, Serialize};
 
 /// Rows that a fold must have: a correlation of two is 1 or −1 whatever they hold.
@@ -45,16 +45,31 @@ pub(super) struct Asked {
     pub(super) permutations: usize,
 }
 
-impl KernelCcaPlan {
-    /// As [`FactorPlan::portable`].
-    #[must_use]
-    pub fn portable(&self) -> Self {
-        let views = self.views.iter().map(FactorPlan::portable).collect();
-        let told = |reason: &&String| !reason.ends_with(AT_ONCE);
-        let reasons = self.reasons.iter().filter(told).cloned().collect();
-        Self { views, at_once: 1, bytes_needed: 0, bytes_allowed: 0, reasons, ..self.clone() }
+impl Planned for KernelCcaPlan {
+    fn n_samples(&self) -> usize {
+        self.n_samples()
     }
 
+    fn n_features(&self) -> usize {
+        self.views.iter().map(|view| view.n_features).sum()
+    }
+
+    fn precision(&self) -> &str {
+        if self.views.iter().all(|view| view.precision == "f32") { "f32" } else { "f64" }
+    }
+
+    fn precision_of_first(&self) -> &str {
+        self.views.first().map_or("f64", |view| &view.precision)
+    }
+
+    fn forget_machine(&mut self) {
+        self.views.iter_mut().for_each(Planned::forget_machine);
+        self.reasons.retain(|reason| !reason.ends_with(AT_ONCE));
+        (self.at_once, self.bytes_needed, self.bytes_allowed) = (1, 0, 0);
+    }
+}
+
+impl KernelCcaPlan {
     /// # Errors
     /// When the memory allowed does not suffice, or there are too few rows to choose κ.
     pub(super) fn new(views: Vec<FactorPlan>, asked: &Asked) -> Result<Self> {

@@ -1,6 +1,5 @@
 //! The model that kernel k-means leaves.
 
-use super::KERNEL_K_MEANS;
 use super::reading::Reading;
 use crate::data::AnyPoints;
 use crate::engine::Engine;
@@ -8,14 +7,10 @@ use crate::error::{Error, Result};
 use crate::features::{FeatureMap, dot};
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
-use crate::methods::Fitted;
 use crate::methods::kernelised::factor::Factor;
-use crate::methods::kernelised::plan::FactorPlan;
-use crate::model::{Lift, Projection};
+use crate::model::{Lift, Model, Projection};
 use crate::progress::Watch;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use std::sync::Arc;
 
 /// Rows that are compared with centres at a time.
 const PIECE_ROWS: usize = 4096;
@@ -108,8 +103,11 @@ pub(super) fn sizes_of(labels: &[u32], clusters: usize) -> Vec<u64> {
 }
 
 /// Fitted kernel k-means.
+pub type FittedKernelKMeans = Model<KernelKMeansBody>;
+
+/// What a fit of kernel k-means leaves.
 #[derive(Clone, Debug)]
-pub struct FittedKernelKMeans {
+pub struct KernelKMeansBody {
     pub(super) projection: Projection,
     pub(super) measure: Measure,
     /// Where the columns of the plane start.
@@ -117,26 +115,12 @@ pub struct FittedKernelKMeans {
     pub(super) labels: Vec<u32>,
     pub(super) sizes: Vec<u64>,
     pub(super) facts: Facts,
-    pub(super) plan: FactorPlan,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl FittedKernelKMeans {
     /// Clusters.
     pub fn n_clusters(&self) -> usize {
         self.measure.n_clusters()
-    }
-
-    /// Rows it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// Numbers that a row must have.
-    pub fn n_features(&self) -> usize {
-        self.projection.lift.n_features()
     }
 
     /// The cluster of each row of the fit, from 0.
@@ -178,21 +162,6 @@ impl FittedKernelKMeans {
     /// What landmarks leave out of Σk(x,x), or the relative error of random features; `None` when features are exact.
     pub fn left_out(&self) -> Option<f64> {
         self.facts.left_out
-    }
-
-    /// Which features it goes by, and why.
-    pub fn plan(&self) -> &FactorPlan {
-        &self.plan
-    }
-
-    /// Sentences a person should read before using the clusters.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
     }
 
     /// Distances of rows to the centres in feature space, a column for each cluster, (C44).
@@ -263,12 +232,6 @@ impl FittedKernelKMeans {
         };
         let found = projection.project(engine, x, watch)?;
         Ok(Matrix::from_fn(found.n_rows(), 2, |i, j| if j < found.n_cols() { found[(i, j)] } else { 0.0 }))
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
     }
 
     /// Visits the rows some at a time: place of the first, for each row and centre ‖f − c‖² minus a length of the row, and these
@@ -377,50 +340,4 @@ fn least(values: &[f64], sizes: &[u64]) -> u32 {
         }
     }
     best.unwrap_or(0) as u32
-}
-
-impl Fitted for FittedKernelKMeans {
-    fn method(&self) -> &'static str {
-        KERNEL_K_MEANS
-    }
-
-    fn n_features(&self) -> usize {
-        self.n_features()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_clusters()
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn engine(&self) -> &Arc<dyn Engine> {
-        &self.engine
-    }
-
-    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.distances_on(engine, x, watch)
-    }
-
-    fn label_name(&self) -> Option<&'static str> {
-        Some("cluster")
-    }
-
-    fn labels_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Option<Vec<u32>>> {
-        self.predict_on(engine, x, watch).map(Some)
-    }
-
-    fn write(&self, path: &Path) -> Result<()> {
-        self.save(path)
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
-    }
 }

@@ -1,10 +1,10 @@
 //! Kernel k-means: clusters in feature space, by Lloyd's iteration on features.
 
+mod file;
 mod fitted;
 mod lloyd;
 mod reading;
 mod rows;
-pub(in crate::methods) mod saved;
 mod seeds;
 
 pub use fitted::FittedKernelKMeans;
@@ -22,14 +22,12 @@ use crate::matrix::Matrix;
 use crate::methods::names::check_column_names;
 use crate::model::{Lift, Projection};
 use crate::progress::Watch;
+pub(in crate::methods) use fitted::KernelKMeansBody;
 use fitted::{Facts, Measure};
 use lloyd::{Lloyd, Outcome};
 use reading::{Keep, Reading, Wish};
 use rows::{Reader, Rows};
 use std::sync::Arc;
-
-/// The method's name, which is also that of its scores.
-pub(in crate::methods) const KERNEL_K_MEANS: &str = "kkmeans";
 
 /// Kernel k-means: clusters with the least sum of squared distances, in feature space, to their centres, (C40).
 ///
@@ -328,16 +326,11 @@ impl Job<'_> {
             );
         }
         FittedKernelKMeans {
-            projection,
-            measure,
-            plane_at,
-            sizes,
-            labels,
-            facts,
             plan: self.factor.plan.clone(),
             warnings,
             column_names: self.settings.column_names.clone(),
             engine: Arc::clone(engine),
+            body: KernelKMeansBody { projection, measure, plane_at, sizes, labels, facts },
         }
     }
 }

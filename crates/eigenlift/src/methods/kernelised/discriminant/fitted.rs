@@ -1,19 +1,14 @@
 //! The model that discriminants leave.
 
-use super::KERNEL_DISCRIMINANT;
 use super::classify::{Rule, most_probable};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::methods::Fitted;
-use crate::methods::kernelised::plan::FactorPlan;
 use crate::methods::kernelised::regularization::RegularizationCurve;
-use crate::model::Projection;
+use crate::model::{Model, Projection};
 use crate::progress::Watch;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use std::sync::Arc;
 
 /// What was found beside the directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,9 +27,12 @@ pub(super) struct Facts {
     pub(super) left_out: Option<f64>,
 }
 
-/// Fitted discriminants.
+/// A fitted kernel discriminant analysis.
+pub type FittedKernelDiscriminant = Model<KernelDiscriminantBody>;
+
+/// What a fit of kernel discriminant analysis leaves.
 #[derive(Clone, Debug)]
-pub struct FittedKernelDiscriminant {
+pub struct KernelDiscriminantBody {
     /// All directions.
     pub(super) projection: Projection,
     /// Directions that scores are given along.
@@ -43,11 +41,7 @@ pub struct FittedKernelDiscriminant {
     pub(super) counts: Vec<u64>,
     pub(super) ratios: Vec<f64>,
     pub(super) facts: Facts,
-    pub(super) plan: FactorPlan,
     pub(super) class_names: Vec<String>,
-    pub(super) warnings: Vec<String>,
-    pub(super) column_names: Vec<String>,
-    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl FittedKernelDiscriminant {
@@ -64,16 +58,6 @@ impl FittedKernelDiscriminant {
     /// Classes.
     pub fn n_classes(&self) -> usize {
         self.counts.len()
-    }
-
-    /// Rows it was fitted on.
-    pub fn n_samples(&self) -> usize {
-        self.plan.n_samples
-    }
-
-    /// Numbers that a row must have.
-    pub fn n_features(&self) -> usize {
-        self.projection.lift.n_features()
     }
 
     /// Names of the classes, in the order of their numbers.
@@ -132,21 +116,6 @@ impl FittedKernelDiscriminant {
     /// What landmarks leave out of Σk(x,x), or the relative error of random features; `None` when features are exact.
     pub fn left_out(&self) -> Option<f64> {
         self.facts.left_out
-    }
-
-    /// Which features it goes by, and why.
-    pub fn plan(&self) -> &FactorPlan {
-        &self.plan
-    }
-
-    /// Sentences a person should read before using the scores.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Names of the input columns; empty when none were given.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
     }
 
     /// y(x) = lift(x)ᵀA − c along all directions.
@@ -211,61 +180,5 @@ impl FittedKernelDiscriminant {
     pub fn predict_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Vec<u32>> {
         let found = self.log_probabilities_on(engine, x, watch)?;
         Ok((0..found.n_rows()).map(|i| most_probable(found.row(i))).collect())
-    }
-
-    /// Runs later transforms there.
-    pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
-        self
-    }
-}
-
-impl Fitted for FittedKernelDiscriminant {
-    fn method(&self) -> &'static str {
-        KERNEL_DISCRIMINANT
-    }
-
-    fn n_features(&self) -> usize {
-        self.n_features()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_components
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn engine(&self) -> &Arc<dyn Engine> {
-        &self.engine
-    }
-
-    fn project_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Matrix<f64>> {
-        self.transform_on(engine, x, watch)
-    }
-
-    fn label_name(&self) -> Option<&'static str> {
-        Some("class")
-    }
-
-    fn labels_on(&self, engine: &dyn Engine, x: AnyPoints<'_>, watch: &Watch) -> Result<Option<Vec<u32>>> {
-        self.predict_on(engine, x, watch).map(Some)
-    }
-
-    fn label_words(&self, label: u32) -> String {
-        self.class_names.get(label as usize).cloned().unwrap_or_else(|| label.to_string())
-    }
-
-    fn write(&self, path: &Path) -> Result<()> {
-        self.save(path)
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
     }
 }

@@ -2,9 +2,9 @@
 
 mod classify;
 mod cross_validation;
+mod file;
 mod fitted;
 mod labels;
-pub(in crate::methods) mod saved;
 mod solve;
 mod sums;
 
@@ -26,13 +26,11 @@ use crate::model::Projection;
 use classify::Rule;
 use cross_validation::{Trials, cross_validate};
 use fitted::Facts;
+pub(in crate::methods) use fitted::KernelDiscriminantBody;
 use labels::Labels;
 use solve::{Discriminants, Within};
 use std::sync::Arc;
 use sums::Sums;
-
-/// The method's name, which is also that of its scores.
-pub(in crate::methods) const KERNEL_DISCRIMINANT: &str = "kda";
 
 /// Kernel discriminant analysis (kernel Fisher, LDA): the directions with the largest ratio of the variance between classes
 /// to that within, (C21), (C22).
@@ -184,7 +182,7 @@ impl KernelDiscriminant {
             warnings
                 .push(format!("Class means differ along {rank} direction(s), fewer than the {k} asked for."));
         }
-        let mut model = FittedKernelDiscriminant {
+        let body = KernelDiscriminantBody {
             n_components: k.min(rank),
             projection,
             rule: Rule { means, priors: labels.priors() },
@@ -198,12 +196,11 @@ impl KernelDiscriminant {
                 training_accuracy: 0.0,
                 left_out: factor.left_out(sums.residual_trace(), sums.trace),
             },
-            plan,
             class_names: labels.names.clone(),
-            warnings,
-            column_names: self.column_names.clone(),
-            engine: Arc::clone(&engine),
         };
+        let column_names = self.column_names.clone();
+        let mut model =
+            FittedKernelDiscriminant { plan, warnings, column_names, engine: Arc::clone(&engine), body };
         model.facts.training_accuracy = job.training_accuracy(&model)?;
         Ok(model)
     }
