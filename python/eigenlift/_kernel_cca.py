@@ -255,7 +255,7 @@ class KernelCCA(Kernelised):
         tables = [side.fitted(*table, self._threads()) for side, *table in zip(self._sides, rows, given)]
         settings = {
             "n_components": int(self.n_components),
-            "factoring": self._factoring(),
+            "features": self._feature_settings(),
             "n_permutations": int(self.n_permutations),
             "column_names": self._names_of(given, [table.shape[1] for table in tables]),
             **self._regularized(),

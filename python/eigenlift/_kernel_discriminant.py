@@ -218,7 +218,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         rows = self._sides[0].fitted(X, given, self._threads())
         settings = {
             "n_components": None if self.n_components is None else int(self.n_components),
-            "factoring": self._factoring(),
+            "features": self._feature_settings(),
             "column_names": self._column_names() if rows.shape[1] == X.shape[1] else [],
             "class_names": [str(name) for name in classes],
             **self._regularized(),

@@ -177,7 +177,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
             "n_init": int(self.n_init),
             "max_iter": int(self.max_iter),
             "spectral": None if self.spectral is None else int(self.spectral),
-            "factoring": self._factoring(),
+            "features": self._feature_settings(),
             "column_names": self._column_names() if rows.shape[1] == X.shape[1] else [],
         }
         return native(rows), settings

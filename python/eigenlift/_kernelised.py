@@ -118,8 +118,8 @@ class Kernelised(Estimator):
             )
         return Side(choice)
 
-    def _factoring(self):
-        """Settings of the factor for the compiled part."""
+    def _feature_settings(self):
+        """Settings of features for the compiled part."""
         exact = is_word(self.rank, "exact")
         return {
             "kernels": [side.choice.text or "precomputed" for side in self._sides],

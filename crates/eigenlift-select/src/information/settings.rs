@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// Cost: O(n log n) for each column, and O(n) to O(n log n) for each permutation of each. Memory: one copy of the table.
 ///
 /// ```
-/// use eigenlift::{data, methods::{Labels, selection::MutualInformation}};
+/// use eigenlift::data::{self, Labels};
+/// use eigenlift_select::MutualInformation;
 /// let iris = data::iris()?;
 /// let classes = Labels::Classes(iris.target.iter().map(|species| species.len()).collect());
 /// let scores = MutualInformation::new().of(&iris.samples.into(), &classes)?;

@@ -247,7 +247,7 @@ const PARTS: &[(&str, Change, &str)] = &[
     ("empty part", |c| part(c, 1)["n_rows"] = 0.into(), "contradict"),
     ("one whole", |c| part(c, 1)["whole"] = true.into(), "1 of them with all rows"),
     ("a part less", |c| drop(c.header["parts"].as_array_mut().unwrap().pop()), "part1."),
-    ("other size", |c| part(c, 1)["n_rows"] = 6.into(), "the header makes it [6]"),
+    ("other size", |c| part(c, 1)["n_rows"] = 6.into(), "7 samples where 6 were fitted"),
 ];
 
 #[test]
