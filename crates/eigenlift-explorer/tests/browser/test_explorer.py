@@ -164,7 +164,8 @@ def test_settings_that_cannot_be_fitted_are_explained_and_the_picture_stays(expl
     assert "--rank" in explorer.page.inner_text("#fit-error-a")
     shoot(explorer.page, "fit-error")
     assert differing(before, explorer.picture()) < 0.02 * colored(before).sum()
-    # What is shown can still be taken away and asked about, however often another setting failed.
+    # What is shown can be downloaded again once its settings are restored, however often another setting failed.
+    explorer.at("back").click()
     assert explorer.scores() == scores
     explorer.page.mouse.click(*explorer.a_point())
     explorer.page.wait_for_function("() => /\\d/.test(document.getElementById('preimage-a').textContent)")
