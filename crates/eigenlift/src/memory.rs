@@ -1,8 +1,9 @@
 //! Memory that the system refuses: an error with a number, and not the end of the process.
 //!
 //! The standard library aborts when an allocation fails. Allocations whose size scales with the data therefore ask first:
-//! [`reserve`] where an error can be returned, and all matrices by `demand`, which unwinds to the nearest [`guard`]. Every fit
-//! runs within a guard.
+//! [`reserve`] where an error can be returned, and all matrices by `demand`, which unwinds to the nearest [`guard`]. Fits and
+//! projections that run by `Engine::complete`, and every call from Python, run within a guard. Vectors of lists and of some sparse
+//! factors do not ask, so refusing them still ends the process.
 
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
