@@ -4,6 +4,7 @@ mod any;
 mod barycentric;
 mod file;
 mod fitted;
+mod job;
 mod manifold;
 mod plan;
 
@@ -17,6 +18,7 @@ pub(crate) use file::{
     in_samples, kernel_text, shown,
 };
 pub use fitted::{Body, Model, On};
+pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub(crate) use plan::{MEMORY_IS_FREE, forget_machine, human_bytes, machine_lines, planned};
 pub use plan::{Plan, Planned, Route, Solver};
