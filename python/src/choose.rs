@@ -5,7 +5,7 @@ use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::data::Labels;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, Mask, Scorer};
+use eigenlift::tuning::kernel_choice::{ChooseKernelPca, Mask, Scorer};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 

@@ -7,11 +7,12 @@ use crate::rows::{Rows, Scores, json, to_array};
 use crate::work;
 use eigenlift::engine::Engine;
 use eigenlift::error::Error;
+use eigenlift::factor::Regularization;
 use eigenlift::features::{FeatureSettings, LowRank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::methods::{
     AnyModel, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca, KernelDiscriminant,
-    KernelKMeans, Regularization,
+    KernelKMeans,
 };
 use eigenlift::progress::Watch;
 use numpy::PyReadonlyArray1;

@@ -11,9 +11,9 @@ use eigenlift::error::{Error, Result};
 use eigenlift::features::{FeatureSums as Moments, RowFeatures};
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::{MatRef, Matrix};
-use eigenlift::methods::pca::{PcaStream as Sums, WhiteningMethod};
-use eigenlift::methods::pieces::{self, Found, GramPass, KernelPieces, Pieces};
-use eigenlift::methods::{FittedKernelPca, Pca, Whitening};
+use eigenlift::methods::pca::{PcaPieces, PcaStream as Sums, WhiteningMethod};
+use eigenlift::methods::{AnyModel, Pca, Whitening};
+use eigenlift::rows::{self, Found, GramPass, KernelPieces, Pieces};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -95,7 +95,9 @@ impl Pieces for Remote {
     fn gather(&self, rows: &[usize]) -> Result<Matrix<f64>> {
         self.ask(|object| table(object.call_method1("gather", (numbers(object.py(), rows),))?))
     }
+}
 
+impl PcaPieces for Remote {
     fn pca_sums(&self, empty: Sums) -> Result<Sums> {
         self.ask(|object| {
             let empty = PcaStream::sent(object.py(), empty)?;
@@ -168,7 +170,7 @@ impl KernelPieces for Remote {
         self.ask(|object| vector(object.call_method1("kernel_diagonal", (kernel.to_string(), single))?))
     }
 
-    fn project(&self, model: &FittedKernelPca) -> Result<Matrix<f64>> {
+    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>> {
         self.ask(|object| {
             let model = Model::new(model.clone());
             table(object.call_method1("project", (model,))?)
@@ -318,7 +320,7 @@ pub(crate) fn pivots_pieces<'py>(
     let spec: KernelSpec = kernel.parse().map_err(to_python)?;
     let chosen = work::apart(py, threads, progress, move |_, watch| {
         let kernel = Kernel::new(&spec, pieces.n_cols())?;
-        pieces::pivots(&pieces, &kernel, n, seed, watch)
+        rows::pivots(&pieces, &kernel, n, seed, watch)
     })?;
     Ok(numbers(py, &chosen))
 }

@@ -6,7 +6,7 @@ use crate::preimage::kernel_pca;
 use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::methods::AlignOptions;
-use eigenlift::methods::kernel_study::{KernelParallel, Sensitivity, Stability};
+use eigenlift::tuning::kernel_study::{KernelParallel, Sensitivity, Stability};
 use pyo3::prelude::*;
 
 /// What every study is told, as a dict.

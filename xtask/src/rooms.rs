@@ -18,6 +18,8 @@ pub(crate) struct Room {
     known: &'static [&'static [&'static str]],
     /// Pairs within them that need each other directly. May only shrink.
     pairs: &'static [(&'static str, &'static str)],
+    /// Whether no module may use another one.
+    apart: bool,
 }
 
 /// Every room with an order.
@@ -29,6 +31,7 @@ pub(crate) const ROOMS: [Room; 2] = [
         root: "mod.rs",
         known: KNOWN_METHODS,
         pairs: PAIRS_METHODS,
+        apart: true,
     },
     Room {
         name: "command line",
@@ -37,29 +40,12 @@ pub(crate) const ROOMS: [Room; 2] = [
         root: "main.rs",
         known: KNOWN_COMMANDS,
         pairs: PAIRS_COMMANDS,
+        apart: false,
     },
 ];
 
-const KNOWN_METHODS: &[&[&str]] = &[&[
-    "approximate",
-    "dual",
-    "fitted",
-    "kernel_pca",
-    "mercer",
-    "novelty",
-    "pca",
-    "pieces",
-    "primal",
-    "requests",
-    "schedule",
-]];
-const PAIRS_METHODS: &[(&str, &str)] = &[
-    ("approximate", "kernel_pca"),
-    ("approximate", "pieces"),
-    ("dual", "mercer"),
-    ("fitted", "novelty"),
-    ("kernel_pca", "schedule"),
-];
+const KNOWN_METHODS: &[&[&str]] = &[];
+const PAIRS_METHODS: &[(&str, &str)] = &[];
 const KNOWN_COMMANDS: &[&[&str]] = &[
     &["account", "choose", "kernel", "labels", "method", "plot", "report", "select"],
     &["input", "outputs", "rows"],
@@ -125,8 +111,21 @@ impl Room {
                 "`{a}` and `{b}` do not use each other any more; take the pair out of the list in xtask/src/rooms.rs"
             ));
         }
+        if self.apart {
+            messages.extend(self.uses(sources));
+        }
         let file = format!("{}{}", self.folder, self.root);
         messages.into_iter().map(|message| Violation { file: file.clone(), line: 1, message }).collect()
+    }
+
+    /// Uses of one module by another, where there must be none.
+    fn uses(&self, sources: &[Source]) -> Vec<String> {
+        let used = |(name, used): (String, BTreeSet<String>)| {
+            used.into_iter().map(move |other| {
+                format!("`{name}` uses `{other}`, and no module here may use another; move what it takes below this room in lib.rs")
+            })
+        };
+        self.graph(sources).into_iter().flat_map(used).collect()
     }
 
     fn graph(&self, sources: &[Source]) -> Graph {
@@ -223,6 +222,7 @@ mod tests {
         root: "mod.rs",
         known: &[&["c", "d"]],
         pairs: &[("c", "d")],
+        apart: false,
     };
 
     fn sources(files: &[(&str, &str)]) -> Vec<Source> {
@@ -268,6 +268,20 @@ mod tests {
     fn a_pair_that_is_gone_leaves_the_list() {
         let found = ROOM.check(&sources(&[("c.rs", "use super::d::X;"), ("d.rs", "")]));
         assert!(found[0].message.contains("do not use each other any more"), "{found:?}");
+    }
+
+    #[test]
+    fn where_modules_stand_apart_none_uses_another() {
+        let room = Room { known: &[], pairs: &[], apart: true, ..ROOM };
+        let root = ("mod.rs", "mod a;\nmod b;\npub use b::One;\nuse b::deep;\n");
+        let files =
+            [root, ("a.rs", "use super::One;"), ("b/mod.rs", "mod deep;"), ("b/deep.rs", "use super::Own;")];
+        let found = room.check(&sources(&files));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].message.starts_with("`a` uses `b`, and no module here may use another"),
+            "{found:?}"
+        );
     }
 
     #[test]

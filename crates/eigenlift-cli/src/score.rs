@@ -21,7 +21,7 @@ use crate::words::{Words, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::Judgement;
+use eigenlift::monitoring::Judgement;
 use eigenlift::progress::Watch;
 use eigenlift_io::TextColumn;
 use limits::Known;

@@ -1,7 +1,7 @@
 //! Values on the command line: sizes, delimiters, numbers, pictures.
 
 use eigenlift::features::Rank;
-use eigenlift::methods::kernel_choice::Mask;
+use eigenlift::tuning::kernel_choice::Mask;
 use std::path::PathBuf;
 
 /// A size in bytes: `500MB` (powers of 1000), `4GiB` or `1.5g` (powers of 1024), or a plain number.

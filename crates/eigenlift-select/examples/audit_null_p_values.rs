@@ -3,8 +3,9 @@
 
 use eigenlift::data::Labels;
 use eigenlift::error::Result;
+use eigenlift::factor::Regularization;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{KernelCca, Regularization};
+use eigenlift::methods::KernelCca;
 use eigenlift_select::{Count, MutualInformation, Selection, SelectionMethod};
 use eigenlift_testkit::problems::Numbers;
 use eigenlift_testkit::study::{Study, Target, mean_and_error};

@@ -6,10 +6,10 @@ use eigenlift::features::{FeatureSums, RowFeatures};
 use eigenlift::gram::Pair;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::{MatRef, Matrix};
-use eigenlift::methods::FittedKernelPca;
-use eigenlift::methods::pca::PcaStream;
-use eigenlift::methods::pieces::{Found, GramPass, KernelPieces, Pieces, centred_product};
+use eigenlift::methods::AnyModel;
+use eigenlift::methods::pca::{PcaPieces, PcaStream, centred_product};
 use eigenlift::progress::Watch;
+use eigenlift::rows::{Found, GramPass, KernelPieces, Pieces};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -115,7 +115,9 @@ impl Pieces for Cut {
         rows.iter().enumerate().for_each(|(i, row)| self.row(*row, out.view_mut().row_mut(i)));
         Ok(out)
     }
+}
 
+impl PcaPieces for Cut {
     fn pca_sums(&self, empty: PcaStream) -> Result<PcaStream> {
         let parts: Result<Vec<PcaStream>> = self
             .pieces
@@ -238,12 +240,12 @@ impl KernelPieces for Cut {
             .collect())
     }
 
-    fn project(&self, model: &FittedKernelPca) -> Result<Matrix<f64>> {
+    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>> {
         let mut numbers = Vec::new();
         for piece in &self.pieces {
-            numbers.extend(model.transform(piece.points())?.into_vec());
+            numbers.extend(model.fitted().project(piece.points(), &Watch::default())?.into_vec());
         }
-        Matrix::from_vec(numbers, self.n_rows(), model.n_components())
+        Matrix::from_vec(numbers, self.n_rows(), model.fitted().n_outputs())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Pca;
-use eigenlift::methods::kernel_choice::ChooseKernelPca;
+use eigenlift::tuning::kernel_choice::ChooseKernelPca;
 use eigenlift_testkit::problems::Numbers;
 use eigenlift_testkit::study::{Study, Target, mean_and_error};
 use rayon::prelude::*;

@@ -3,7 +3,8 @@
 
 use eigenlift::error::Result;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{FittedKernelPca, Judgement, KernelPca, LimitRule, Limits, Novelty, Pca};
+use eigenlift::methods::{FittedKernelPca, KernelPca, Pca};
+use eigenlift::monitoring::{Judgement, LimitRule, Limits, Novelty};
 use eigenlift::progress::Watch;
 use eigenlift_testkit::problems::Numbers;
 use eigenlift_testkit::study::{Study, Target, mean_and_error};

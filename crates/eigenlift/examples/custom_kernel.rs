@@ -5,7 +5,8 @@ use eigenlift::data::{self, AnySamples};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
 use eigenlift::kernel::{Kernel, KernelSpec};
-use eigenlift::methods::{KernelPca, compare, mercer_check};
+use eigenlift::kernel_check::{compare, mercer_check};
+use eigenlift::methods::KernelPca;
 use eigenlift::progress::Watch;
 
 fn main() -> Result<(), Error> {

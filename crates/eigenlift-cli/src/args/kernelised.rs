@@ -3,8 +3,8 @@
 use super::{LowRankArgs, MachineArgs, NO_HEADING, Precision};
 use crate::values;
 use clap::Args;
+use eigenlift::factor::Regularization;
 use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::kernelised::Regularization;
 use std::path::PathBuf;
 
 /// How rows become features: what all three have.

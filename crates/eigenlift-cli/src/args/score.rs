@@ -4,7 +4,7 @@ use super::{ApplyOutputArgs, InputArgs, NO_HEADING};
 use crate::values::{self, PlotRequest};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use eigenlift::methods::{LimitRule, Statistic};
+use eigenlift::monitoring::{LimitRule, Statistic};
 use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::input::Carried;
 use crate::outputs;
 use crate::words::{aligned_with_text, short};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernel_choice::{GridPoint, KernelChoice};
+use eigenlift::tuning::kernel_choice::{GridPoint, KernelChoice};
 use eigenlift_io::TextColumn;
 use eigenlift_plot::{ChoiceCurve, Figure, KernelChoicePicture, kernel_choice};
 use std::path::Path;

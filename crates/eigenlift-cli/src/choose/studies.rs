@@ -4,10 +4,10 @@ use super::kpca::Chosen;
 use crate::args::StudyArgs;
 use crate::exit::Failure;
 use crate::words::{aligned, short};
-use eigenlift::methods::kernel_study::{
+use eigenlift::progress::Watch;
+use eigenlift::tuning::kernel_study::{
     KernelParallel, KernelParallelReport, Sensitivity, SensitivityReport, Stability, StabilityReport,
 };
-use eigenlift::progress::Watch;
 use eigenlift_plot::{Figure, SensitivityPicture, sensitivity};
 use serde::Serialize;
 

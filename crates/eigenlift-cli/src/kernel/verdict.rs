@@ -8,7 +8,8 @@ use crate::outputs;
 use eigenlift::data::AnySamples;
 use eigenlift::engine::Cpu;
 use eigenlift::kernel::{Dimension, KernelSpec};
-use eigenlift::methods::{self, KernelPca, mercer_check};
+use eigenlift::kernel_check::{self, mercer_check};
+use eigenlift::methods::KernelPca;
 use eigenlift::model::Solver;
 use serde_json::json;
 
@@ -107,7 +108,7 @@ pub(super) fn compare(args: &CompareArgs, session: &Session) -> Result<(), Failu
     let shared = &args.shared;
     let (input, x) = prepare(shared, false, session)?;
     let result = session.watched(shared.speech.quiet, |watch| {
-        Ok(methods::compare(&shared.kernel, &args.with, (&x).into(), shared.machine.seed, watch)?)
+        Ok(kernel_check::compare(&shared.kernel, &args.with, (&x).into(), shared.machine.seed, watch)?)
     })?;
     if shared.speech.json {
         return outputs::print_json(&json!({

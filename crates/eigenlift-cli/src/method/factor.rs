@@ -7,10 +7,10 @@ use crate::input::{DataAccount, samples_bytes};
 use crate::plot::Shown;
 use crate::values::RankChoice;
 use crate::words::{counted, short};
+use eigenlift::factor::{FactorPlan, RegularizationCurve};
 use eigenlift::features::FeatureSettings;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::{FactorPlan, RegularizationCurve};
 use eigenlift::progress::Watch;
 use eigenlift_plot::{Figure, RegionsPicture, RegularizationPicture, regions, regularization};
 

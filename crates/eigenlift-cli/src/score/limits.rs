@@ -8,7 +8,7 @@ use crate::transform::{Seconds, from_row};
 use crate::words::{Words, counted, short, timed};
 use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{LimitRule, Limits, Novelty};
+use eigenlift::monitoring::{LimitRule, Limits, Novelty};
 use eigenlift::progress::Watch;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -5,11 +5,9 @@ use crate::exit::Failure;
 use crate::outputs::score_names;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{
-    AnyModel, Baseline, Contributions, Fitted, FittedKernelPca, FittedPca, LimitRule, Limits, Novelty,
-    Statistic,
-};
+use eigenlift::methods::{AnyModel, Fitted, FittedKernelPca, FittedPca};
 use eigenlift::model::Lift;
+use eigenlift::monitoring::{Baseline, Contributions, LimitRule, Limits, Novelty, Statistic};
 use eigenlift::progress::Watch;
 use std::path::Path;
 

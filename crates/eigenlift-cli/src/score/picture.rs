@@ -4,7 +4,7 @@ use super::limits::Known;
 use crate::exit::Failure;
 use crate::outputs::title;
 use crate::values::PlotKind;
-use eigenlift::methods::Novelty;
+use eigenlift::monitoring::Novelty;
 use eigenlift_plot::{Figure, MonitorPicture, monitor, monitor_chart};
 use std::path::Path;
 

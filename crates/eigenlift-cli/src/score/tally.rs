@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::outputs::title;
 use crate::words::{Words, counted, short};
-use eigenlift::methods::{Contributions, Judgement, Statistic};
+use eigenlift::monitoring::{Contributions, Judgement, Statistic};
 use eigenlift_plot::Figure;
 use serde_json::{Value, json};
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use crate::support::{Folder, assert_close, last, list, table};
 use eigenlift::data::AnySamples;
+use eigenlift::factor::Regularization;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelCca;
-use eigenlift::methods::kernelised::Regularization;
 
 /// The flowers, whole and as two views; rings.
 fn prepared() -> Folder {

@@ -5,6 +5,8 @@ mod counting;
 mod davidson;
 mod dense;
 mod krylov;
+mod leading;
+mod lowest;
 mod orthonormal;
 mod rayleigh_ritz;
 mod smallest;
@@ -18,6 +20,8 @@ pub use davidson::Davidson;
 pub(crate) use davidson::{Impatient, basis_columns, block_columns};
 pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
+pub(crate) use leading::{is_direct, leading_eigenpairs};
+pub(crate) use lowest::{LOOK_PASSES, Negated, RESOLUTION, lowest_eigenvalue};
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
 pub(crate) use smallest::smallest_bytes;
 pub use smallest::{Smallest, SmallestOptions, SmallestRoute, smallest};
@@ -93,6 +97,22 @@ pub struct SolveStats {
     pub passes: usize,
     /// Matrix-vector products in all passes together.
     pub products: usize,
+}
+
+impl SolveStats {
+    /// What both took together.
+    pub(crate) fn and(self, other: SolveStats) -> SolveStats {
+        SolveStats {
+            iterations: self.iterations + other.iterations,
+            passes: self.passes + other.passes,
+            products: self.products + other.products,
+        }
+    }
+}
+
+/// Bytes of the dense solver for n rows: the matrix, its eigenvectors and the decomposition's copies.
+pub(crate) fn dense_bytes(n: usize) -> u128 {
+    4 * 8 * (n as u128) * (n as u128)
 }
 
 /// Finds eigenpairs of a symmetric operator.

@@ -1,11 +1,13 @@
 //! Gram matrices as operators: stored by tiles, or computed tile by tile and never stored.
 
 mod cross;
+mod given;
 mod pair;
 mod schedule;
 mod symmetric;
 
 pub use cross::CrossGram;
+pub(crate) use given::{asymmetry, check_gram_matrix, check_magnitude, symmetry_allowance};
 pub use pair::{Pair, PairProducts};
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};
 

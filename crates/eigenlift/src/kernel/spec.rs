@@ -18,7 +18,7 @@ pub enum Param {
     Median,
     /// One over the number of features, written `1/d`.
     OverDimension,
-    /// By masked cross-validation, see [`crate::methods::kernel_choice`].
+    /// By masked cross-validation, see [`crate::tuning::kernel_choice`].
     Auto,
 }
 
@@ -70,7 +70,7 @@ pub enum KernelSpec {
     Product(Vec<KernelSpec>),
     /// The kernel matrix is given in place of data
     Precomputed,
-    /// Which kernel is best on the data, by masked cross-validation: see [`crate::methods::kernel_choice`]
+    /// Which kernel is best on the data, by masked cross-validation: see [`crate::tuning::kernel_choice`]
     Auto,
 }
 

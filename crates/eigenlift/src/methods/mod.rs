@@ -1,44 +1,19 @@
 //! Methods: recipes over the stages above.
 
-mod align;
-mod approximate;
-mod automatic;
-mod certify;
-mod compare;
-mod dual;
-mod file;
-mod fitted;
-pub mod kernel_choice;
-mod kernel_pca;
-pub mod kernel_study;
-pub mod kernelised;
+pub mod kernel_cca;
+pub mod kernel_discriminant;
+pub mod kernel_k_means;
+pub mod kernel_pca;
 pub mod manifold;
-mod mercer;
-mod names;
-pub mod novelty;
 pub mod pca;
-pub mod pieces;
-mod preimages;
-mod primal;
-mod proof;
-mod requests;
-mod schedule;
-mod stream;
 
 pub use crate::model::{AnyModel, Fitted};
-pub use align::{AlignOptions, Alignment};
-pub use compare::{KernelComparison, compare};
-pub use fitted::FittedKernelPca;
-pub use kernel_pca::KernelPca;
-pub use kernelised::{
-    FactorPlan, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, KernelCca, KernelDiscriminant,
-    KernelKMeans, Regularization, RegularizationCurve,
-};
+pub use kernel_cca::{FittedKernelCca, KernelCca};
+pub use kernel_discriminant::{FittedKernelDiscriminant, KernelDiscriminant};
+pub use kernel_k_means::{FittedKernelKMeans, KernelKMeans};
+pub use kernel_pca::{AlignOptions, Alignment, FittedKernelPca, KernelPca, KernelPcaStream};
 pub use manifold::{ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};
-pub use mercer::{MercerReport, Verdict, mercer_check};
-pub use novelty::{Baseline, Contributions, Judgement, LimitRule, Limits, Novelty, Reference, Statistic};
 pub use pca::{FittedPca, FittedWhitening, Pca, PcaStream, Whitening, WhiteningMethod};
-pub use stream::KernelPcaStream;
 
 use crate::error::Result;
 use crate::model::{Array, Header, ModelReader, Reader, reader};
@@ -46,13 +21,13 @@ use std::path::Path;
 
 /// How the models of all methods are read: one line for each body.
 const READERS: [Reader; 7] = [
-    reader::<fitted::KernelPcaBody>(),
+    reader::<kernel_pca::KernelPcaBody>(),
     reader::<pca::PcaBody>(),
     reader::<pca::WhiteningBody>(),
     reader::<manifold::ManifoldBody>(),
-    reader::<kernelised::cca::KernelCcaBody>(),
-    reader::<kernelised::discriminant::KernelDiscriminantBody>(),
-    reader::<kernelised::clusters::KernelKMeansBody>(),
+    reader::<kernel_cca::KernelCcaBody>(),
+    reader::<kernel_discriminant::KernelDiscriminantBody>(),
+    reader::<kernel_k_means::KernelKMeansBody>(),
 ];
 
 impl AnyModel {

@@ -2,13 +2,18 @@
 
 mod any;
 mod barycentric;
+mod budget;
 mod file;
 mod fitted;
 mod job;
 mod manifold;
+mod names;
 mod plan;
 
 pub(crate) use barycentric::barycentric_weights;
+
+pub(crate) use budget::{allowance, block_bytes};
+pub(crate) use names::check_column_names;
 
 pub use any::{AnyModel, Fitted, Stored};
 pub(crate) use any::{Reader, reader};
@@ -20,8 +25,8 @@ pub(crate) use file::{
 pub use fitted::{Body, Model, On};
 pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
-pub(crate) use plan::{MEMORY_IS_FREE, forget_machine, human_bytes, machine_lines, planned};
 pub use plan::{Plan, Planned, Route, Solver};
+pub(crate) use plan::{forget_machine, human_bytes, machine_lines, planned};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::eigen::column_signs;

@@ -3,7 +3,8 @@
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{FittedKernelPca, Judgement, KernelPca, LimitRule};
+use eigenlift::methods::{FittedKernelPca, KernelPca};
+use eigenlift::monitoring::{Judgement, LimitRule};
 use eigenlift::progress::{CancelToken, Watch};
 use eigenlift_testkit::problems::noise;
 use eigenlift_testkit::reference::gram;

@@ -8,9 +8,9 @@ use eigenlift::error::Error;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelPca;
-use eigenlift::methods::kernel_choice::{ChooseKernelPca, KernelChoice, Mask};
 use eigenlift::preimage::Preimage;
 use eigenlift::progress::{CancelToken, Watch};
+use eigenlift::tuning::kernel_choice::{ChooseKernelPca, KernelChoice, Mask};
 use eigenlift_testkit::denoising::{Denoising, denoising};
 use eigenlift_testkit::problems::noise;
 

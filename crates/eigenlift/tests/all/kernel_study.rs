@@ -7,8 +7,8 @@ use eigenlift::error::Error;
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelPca;
-use eigenlift::methods::kernel_study::{KernelParallel, Sensitivity, Stability};
 use eigenlift::progress::{CancelToken, Watch};
+use eigenlift::tuning::kernel_study::{KernelParallel, Sensitivity, Stability};
 use eigenlift_testkit::{problems, reference};
 
 fn spec(text: &str) -> KernelSpec {

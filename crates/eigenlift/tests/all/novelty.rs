@@ -6,10 +6,9 @@ use eigenlift::engine::Cpu;
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::{
-    Baseline, Contributions, FittedKernelPca, Judgement, KernelPca, LimitRule, Novelty, Pca, Statistic,
-};
+use eigenlift::methods::{FittedKernelPca, KernelPca, Pca};
 use eigenlift::model::Route;
+use eigenlift::monitoring::{Baseline, Contributions, Judgement, LimitRule, Novelty, Statistic};
 use eigenlift::progress::{CancelToken, Watch};
 use eigenlift_testkit::problems::{noise, sparse};
 use eigenlift_testkit::reference::gram;

@@ -3,11 +3,11 @@
 use eigenlift::data::{AnySamples, synthetic};
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pca::{PcaRoute, Pieces};
-use eigenlift::methods::pieces::pivots;
+use eigenlift::methods::pca::PcaRoute;
 use eigenlift::methods::{FittedKernelPca, KernelPca, Pca, Whitening, WhiteningMethod};
 use eigenlift::model::Route;
 use eigenlift::progress::Watch;
+use eigenlift::rows::{Pieces, pivots};
 use eigenlift_testkit::pieces::Cut;
 
 /// What one machine and many may differ by, relative to the largest number; the issue's own figure.

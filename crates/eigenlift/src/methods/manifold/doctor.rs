@@ -12,7 +12,7 @@ use crate::graph::{
     count_short_circuits_against, distances_from, short_circuits, short_circuits_against, spread_sources,
 };
 use crate::matrix::Matrix;
-use crate::methods::schedule::allowance;
+use crate::model::allowance;
 use crate::model::human_bytes;
 use crate::progress::Watch;
 use crate::quality::residual_variance;

@@ -5,7 +5,7 @@ use super::settings::{Common, Given};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::{Reach, Search};
-use crate::methods::schedule::allowance;
+use crate::model::allowance;
 use crate::model::{human_bytes, machine_lines, planned};
 use crate::operator::SparseSymmetric;
 use serde::{Deserialize, Serialize};

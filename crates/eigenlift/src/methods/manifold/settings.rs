@@ -5,7 +5,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
 use crate::matrix::Matrix;
-use crate::methods::names::check_column_names;
+use crate::model::check_column_names;
 use crate::progress::Watch;
 use crate::quality::{NeighborhoodQuality, neighborhoods};
 use crate::real::Real;

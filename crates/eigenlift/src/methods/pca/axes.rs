@@ -12,6 +12,7 @@ use unit::Unit;
 
 use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::CentredRows;
+use crate::eigen::leading_eigenpairs;
 use crate::eigen::{
     Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, Sizes, SolveOptions, SolveStats, Whole,
     fix_signs, rank_threshold,
@@ -19,7 +20,6 @@ use crate::eigen::{
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular};
 use crate::matrix::Matrix;
-use crate::methods::primal::leading_eigenpairs;
 use crate::moments::{Partial, Triangle};
 use crate::progress::Watch;
 

@@ -3,6 +3,7 @@
 mod axes;
 pub mod choose;
 mod fitted;
+mod novelty;
 mod pieces;
 mod plan;
 mod products;
@@ -15,7 +16,7 @@ mod whitening;
 
 pub(super) use fitted::PcaBody;
 pub use fitted::{FittedPca, Loadings, Reconstruction};
-pub use pieces::{Pieces, centred_product};
+pub use pieces::{PcaPieces, centred_product};
 pub use plan::{PcaPlan, PcaRoute};
 pub use stream::{PcaStream, StreamState};
 pub(super) use whitening::WhiteningBody;
@@ -251,7 +252,7 @@ impl Pca {
     ///
     /// # Errors
     /// As [`Pca::fit`], and what the pieces fail with.
-    pub fn fit_pieces(&self, pieces: &dyn Pieces) -> Result<FittedPca> {
+    pub fn fit_pieces(&self, pieces: &dyn PcaPieces) -> Result<FittedPca> {
         let engine = self.running_engine()?;
         let plan = self.planned_pieces(pieces, &*engine)?;
         self.fit_planned(pieces, plan, engine)
@@ -261,11 +262,11 @@ impl Pca {
     ///
     /// # Errors
     /// As [`Pca::fit_pieces`], as far as they can be known in advance.
-    pub fn plan_pieces(&self, pieces: &dyn Pieces) -> Result<PcaPlan> {
+    pub fn plan_pieces(&self, pieces: &dyn PcaPieces) -> Result<PcaPlan> {
         self.planned_pieces(pieces, &*self.running_engine()?)
     }
 
-    fn planned_pieces(&self, pieces: &dyn Pieces, engine: &dyn Engine) -> Result<PcaPlan> {
+    fn planned_pieces(&self, pieces: &dyn PcaPieces, engine: &dyn Engine) -> Result<PcaPlan> {
         self.check(pieces.weighted())?;
         let request = Request {
             n_samples: pieces.n_rows(),
@@ -288,7 +289,7 @@ impl Pca {
 
     fn fit_planned(
         &self,
-        pieces: &dyn Pieces,
+        pieces: &dyn PcaPieces,
         mut plan: PcaPlan,
         engine: Arc<dyn Engine>,
     ) -> Result<FittedPca> {

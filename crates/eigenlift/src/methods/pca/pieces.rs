@@ -7,36 +7,11 @@ use crate::data::{AnyPoints, Points, RowSource, gather};
 use crate::error::{Error, Result};
 use crate::matrix::{MatRef, Matrix};
 use crate::progress::Watch;
+use crate::rows::Pieces;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Rows that lie in pieces, in a file or on other machines. A fit asks for sums and products over all of them and for single rows,
-/// never for the rows as a whole.
-///
-/// The pieces have an order, and sums are merged in an order that depends on it alone: then the result does too.
-pub trait Pieces: Send + Sync {
-    /// Rows of all pieces.
-    fn n_rows(&self) -> usize;
-
-    /// Columns.
-    fn n_cols(&self) -> usize;
-
-    /// Precision of the rows, `f32` or `f64`.
-    fn precision(&self) -> &'static str;
-
-    /// Whether rows have weights.
-    fn weighted(&self) -> bool {
-        false
-    }
-
-    /// Where the rows are, for the reasons of a plan.
-    fn place(&self) -> String;
-
-    /// The rows of these numbers, which ascend.
-    ///
-    /// # Errors
-    /// When the rows cannot be read.
-    fn gather(&self, rows: &[usize]) -> Result<Matrix<f64>>;
-
+/// What principal components ask of rows that lie in pieces.
+pub trait PcaPieces: Pieces {
     /// The stream with all rows added: each piece to a copy of it, and the copies merged.
     ///
     /// # Errors
@@ -144,7 +119,9 @@ impl Pieces for SourcePieces<'_> {
     fn gather(&self, rows: &[usize]) -> Result<Matrix<f64>> {
         gather(&mut **self.lock(), rows, self.chunk_rows)
     }
+}
 
+impl PcaPieces for SourcePieces<'_> {
     fn pca_sums(&self, mut stream: PcaStream) -> Result<PcaStream> {
         stream.watched_by(self.watch.silent());
         self.watch.step("moments of rows", 0, self.n_rows)?;

@@ -4,11 +4,11 @@ use super::axes::MOST_PASSES;
 use super::sums::triangle_pieces;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
+use crate::eigen::is_direct;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::methods::names::check_column_names;
-use crate::methods::primal::is_direct;
-use crate::methods::schedule::allowance;
+use crate::model::allowance;
+use crate::model::check_column_names;
 use crate::model::human_bytes;
 
 /// Up to so many flops the accurate route costs nothing that anyone would notice.

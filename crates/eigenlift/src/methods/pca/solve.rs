@@ -3,7 +3,7 @@
 use super::axes::{self, Axes, Iteration, Passes, Wanted};
 use super::choose::{self, Choice, ChoiceOptions, Spectrum};
 use super::sums::{self, Weighted};
-use super::{Pca, PcaPlan, PcaRoute, PcaStream, Pieces, products};
+use super::{Pca, PcaPieces, PcaPlan, PcaRoute, PcaStream, products};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef};
@@ -88,7 +88,7 @@ impl Pca {
     /// Axes of rows in pieces: sums of all of them, or passes over them.
     pub(super) fn solve_pieces(
         &self,
-        pieces: &dyn Pieces,
+        pieces: &dyn PcaPieces,
         plan: &mut PcaPlan,
         engine: &Arc<dyn Engine>,
     ) -> Result<Axes> {
@@ -156,7 +156,7 @@ impl Pca {
 }
 
 /// Passes over rows that lie in pieces.
-struct PiecePasses<'a>(&'a dyn Pieces);
+struct PiecePasses<'a>(&'a dyn PcaPieces);
 
 impl Passes for PiecePasses<'_> {
     fn n_cols(&self) -> usize {

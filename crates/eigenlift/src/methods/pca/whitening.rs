@@ -5,7 +5,7 @@ mod cholesky;
 pub(super) use cholesky::Triangular;
 
 use super::fitted::check_scores;
-use super::{FittedPca, Pca, PcaPlan, PcaRoute, Pieces};
+use super::{FittedPca, Pca, PcaPieces, PcaPlan, PcaRoute};
 use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -223,7 +223,7 @@ impl Whitening {
     ///
     /// # Errors
     /// As [`Whitening::fit`], and what the pieces fail with.
-    pub fn fit_pieces(&self, pieces: &dyn Pieces) -> Result<FittedWhitening> {
+    pub fn fit_pieces(&self, pieces: &dyn PcaPieces) -> Result<FittedWhitening> {
         let pca = self.settings(pieces.n_cols())?.fit_pieces(pieces)?;
         FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
     }

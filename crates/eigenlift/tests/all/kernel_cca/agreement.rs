@@ -1,10 +1,10 @@
 //! Agreement with cca-zoo 4 (`golden/make_kcca.py` made the file) and with slow, obvious references.
 
 use super::{mean_correlation, related, samples};
+use eigenlift::factor::Regularization::Value;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::Regularization::Value;
-use eigenlift::methods::kernelised::cca::{FittedKernelCca, KernelCca};
+use eigenlift::methods::kernel_cca::{FittedKernelCca, KernelCca};
 use eigenlift_testkit::reference::{centred, difference_up_to_sign, eigen, gram, product};
 use serde_json::Value as Json;
 

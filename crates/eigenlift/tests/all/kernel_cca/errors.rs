@@ -3,10 +3,10 @@
 use super::{related, samples};
 use eigenlift::data::AnySamples;
 use eigenlift::error::{Error, Result};
+use eigenlift::factor::Regularization::Value;
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::Regularization::Value;
-use eigenlift::methods::kernelised::cca::{FittedKernelCca, KernelCca};
+use eigenlift::methods::kernel_cca::{FittedKernelCca, KernelCca};
 use eigenlift::progress::{CancelToken, Observer, Watch};
 use eigenlift_testkit::problems::noise;
 use std::sync::{Arc, Mutex};

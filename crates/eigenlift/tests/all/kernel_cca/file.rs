@@ -4,7 +4,7 @@ use super::parts::Crafted;
 use super::{related, samples};
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::cca::{FittedKernelCca, KernelCca};
+use eigenlift::methods::kernel_cca::{FittedKernelCca, KernelCca};
 use eigenlift::methods::{AnyModel, Pca};
 use serde_json::{Value, json};
 

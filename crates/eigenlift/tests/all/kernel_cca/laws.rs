@@ -2,12 +2,12 @@
 
 use super::{mean_correlation, related, samples};
 use eigenlift::data::AnyPoints;
+use eigenlift::factor::Regularization::{Auto, Value};
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
-use eigenlift::methods::kernelised::Regularization::{Auto, Value};
-use eigenlift::methods::kernelised::cca::{FittedKernelCca, KernelCca};
+use eigenlift::methods::kernel_cca::{FittedKernelCca, KernelCca};
 use eigenlift::model::Planned;
 use eigenlift::progress::Watch;
 use eigenlift_testkit::problems::noise;

@@ -2,9 +2,9 @@
 
 use super::{any, flowers, rings, spec};
 use eigenlift::error::Error;
+use eigenlift::factor::Regularization::Value;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelDiscriminant;
-use eigenlift::methods::kernelised::Regularization::Value;
 use eigenlift::progress::{CancelToken, Watch};
 
 fn refused(settings: &KernelDiscriminant, x: &Matrix<f64>, classes: &[u32], part: &str) {

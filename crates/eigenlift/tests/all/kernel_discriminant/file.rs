@@ -3,9 +3,9 @@
 use super::parts::Crafted;
 use super::{any, bits, flowers, rings, rows_of, spec};
 use eigenlift::error::Error;
+use eigenlift::factor::Regularization::Value;
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::kernelised::Regularization::Value;
 use eigenlift::methods::{FittedKernelDiscriminant, KernelDiscriminant};
 use eigenlift::model::Planned;
 use serde_json::json;

@@ -2,11 +2,11 @@
 
 use super::{any, assert_close, bits, flowers, rings, rows_of, spec};
 use eigenlift::data::Samples;
+use eigenlift::factor::Regularization::{Auto, Value};
 use eigenlift::features::{LowRank, Rank};
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
-use eigenlift::methods::kernelised::Regularization::{Auto, Value};
 use eigenlift::methods::{FittedKernelDiscriminant, KernelDiscriminant};
 use eigenlift::progress::Watch;
 use eigenlift_testkit::problems::Numbers;

@@ -1,0 +1,281 @@
+//! Which features stand for a kernel: landmarks, random features, or a map written out.
+
+use super::Rows;
+use crate::data::{AnySamples, RowsInMemory};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::features::{
+    Against, Approximation, FeatureMap, FeatureSettings, Features, GivenLandmarks, LandmarkFeatures, LowRank,
+    Rank, SampledError, Stop, k_means_centres, pivoted_cholesky_until,
+};
+use crate::gram::{Similarity, Storage};
+use crate::kernel::Kernel;
+use crate::matrix::Matrix;
+use crate::model::{Plan, Route};
+use crate::progress::Watch;
+use crate::random::{Purpose, Stream};
+use crate::rows::{Draw, KernelPieces, pivots_of_pieces};
+
+/// First number of landmarks or features that is tried when their number is to be found.
+const FIRST_TRY: usize = 64;
+
+/// Share of the allowed error that landmarks are chosen for on a sample: all rows are a little worse.
+pub(crate) const SAMPLE_SHARE: f64 = 0.9;
+
+/// Chooses features as planned.
+pub(crate) struct Chooser<'a> {
+    pub(crate) watch: &'a Watch,
+    pub(crate) similarity: &'a Similarity,
+    pub(crate) plan: &'a Plan,
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) low_rank: &'a LowRank,
+    /// Share of the allowed error that pivots on the sample aim at.
+    pub(crate) ambition: f64,
+}
+
+impl Chooser<'_> {
+    pub(crate) fn first_rank(&self) -> usize {
+        match self.plan.approximation {
+            // Pivots are drawn one after the other: all that may be needed at once.
+            Some(Approximation::Pivoted) => self.plan.rank,
+            _ => FIRST_TRY.max(2 * self.plan.n_components).min(self.plan.rank),
+        }
+    }
+
+    /// Rows that landmarks are chosen from, by global row index; landmarks themselves when they are given.
+    pub(crate) fn sample(&self, rows: &mut Rows<'_>) -> Result<AnySamples> {
+        let n = self.plan.n_samples;
+        if let (Similarity::Kernel(_), Some(given)) = (self.similarity, &self.low_rank.given) {
+            return self.given(given, rows);
+        }
+        if let (Similarity::Precomputed, Some(x)) = (self.similarity, rows.samples()) {
+            return Ok(x.clone());
+        }
+        if let (Some(x), true) = (rows.samples(), self.plan.sample_rows >= n) {
+            return Ok(x.clone());
+        }
+        if let (Rows::Elsewhere(_), Some(Approximation::Pivoted)) = (&*rows, self.plan.approximation) {
+            // Pivots are drawn where the rows are.
+            return Ok(Matrix::<f64>::zeros(0, self.plan.n_features).into());
+        }
+        rows.gather(&self.sample_places(), self.plan)
+    }
+
+    fn sample_places(&self) -> Vec<usize> {
+        Stream::new(self.plan.seed, Purpose::SampleRows).rows(self.plan.n_samples, self.plan.sample_rows)
+    }
+
+    /// Features, and whether more of them would add nothing.
+    pub(crate) fn choose(
+        &self,
+        pieces: Option<&dyn KernelPieces>,
+        sample: &AnySamples,
+        rank: usize,
+    ) -> Result<(Features, bool)> {
+        let (d, seed) = (self.plan.n_features, self.plan.seed);
+        let kernel = match self.similarity {
+            Similarity::Kernel(kernel) => kernel,
+            Similarity::Precomputed => return self.columns(sample, rank),
+        };
+        let spec = || {
+            kernel.spec().ok_or_else(|| {
+                Error::kernel(
+                    format!("the kernel {kernel} is a function"),
+                    "explicit features need a kernel that is written down",
+                    "Use landmarks, or write the kernel as a formula",
+                )
+            })
+        };
+        let landmarks = |z: AnySamples| LandmarkFeatures::new(kernel.clone(), z, self.watch);
+        let features = match self.plan.approximation {
+            None => Features::Map(kernel.clone(), FeatureMap::exact(spec()?, d, rank).ok_or_else(no_map)?),
+            Some(Approximation::Fourier) => {
+                Features::Map(kernel.clone(), FeatureMap::fourier(spec()?, d, rank, seed)?)
+            }
+            Some(Approximation::TensorSketch) => {
+                Features::Map(kernel.clone(), FeatureMap::tensor_sketch(spec()?, d, rank, seed)?)
+            }
+            Some(Approximation::Pivoted) => match pieces {
+                Some(pieces) => return self.pivoted_elsewhere(pieces, kernel, rank),
+                None => return self.pivoted(kernel, sample, rank),
+            },
+            Some(Approximation::Uniform) => {
+                let chosen = shuffled(sample.n_rows(), rank, seed);
+                Features::Landmarks(landmarks(sample.gather(&chosen))?)
+            }
+            Some(Approximation::KMeans) => {
+                let centres = k_means_centres(sample.points(), rank, seed, self.watch)?;
+                Features::Landmarks(landmarks(self.in_precision(centres.into()))?)
+            }
+            Some(Approximation::Given) => Features::Landmarks(landmarks(sample.clone())?),
+        };
+        let complete =
+            rank >= self.plan.n_samples && !self.plan.approximation.is_some_and(|a| a.is_random_features());
+        Ok((features, complete))
+    }
+
+    fn in_precision(&self, samples: AnySamples) -> AnySamples {
+        if self.plan.precision == "f32" { samples.to_single() } else { samples }
+    }
+
+    fn given(&self, landmarks: &GivenLandmarks, rows: &mut Rows<'_>) -> Result<AnySamples> {
+        match landmarks {
+            GivenLandmarks::Rows(z) => Ok(self.in_precision(z.clone())),
+            GivenLandmarks::Samples(chosen) => {
+                let mut chosen = chosen.clone();
+                chosen.sort_unstable();
+                chosen.dedup();
+                self.check_samples(&chosen)?;
+                rows.gather(&chosen, self.plan)
+            }
+        }
+    }
+
+    fn check_samples(&self, chosen: &[usize]) -> Result<()> {
+        match chosen.iter().find(|row| **row >= self.plan.n_samples) {
+            None => Ok(()),
+            Some(row) => Err(Error::setting(
+                format!("sample {row} as a landmark of {} samples", self.plan.n_samples),
+                "samples are counted from 0",
+                "Name samples that exist",
+            )),
+        }
+    }
+
+    /// Landmarks by pivoted Cholesky of the sample.
+    fn pivoted(&self, kernel: &Kernel, sample: &AnySamples, rank: usize) -> Result<(Features, bool)> {
+        let gram = self.engine.gram(self.similarity, sample, Storage::Tiled)?;
+        let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?;
+        let complete = factor.pivots.len() == sample.n_rows() && sample.n_rows() == self.plan.n_samples;
+        let m = factor.pivots.len();
+        let landmarks = sample.gather(&factor.pivots);
+        let root = Matrix::from_fn(m, m, |i, j| factor.factor[(factor.pivots[i], j)]);
+        Ok((features_of(kernel, landmarks, root)?, complete))
+    }
+
+    /// The same of a sample that lies elsewhere.
+    fn pivoted_elsewhere(
+        &self,
+        pieces: &dyn KernelPieces,
+        kernel: &Kernel,
+        rank: usize,
+    ) -> Result<(Features, bool)> {
+        let (n, places) = (self.plan.n_samples, self.sample_places());
+        let all = places.len() == n;
+        let draw = Draw {
+            sample: (!all).then_some(&places[..]),
+            stop: self.stop(rank),
+            seed: self.plan.seed,
+            watch: self.watch,
+        };
+        let chosen = pivots_of_pieces(pieces, kernel, &draw)?;
+        let complete = all && chosen.pivots.len() == n;
+        Ok((features_of(kernel, chosen.landmarks, chosen.root)?, complete))
+    }
+
+    fn stop(&self, rank: usize) -> Stop {
+        let share = match self.low_rank.rank {
+            Rank::UntilShare(share) => self.ambition * share,
+            Rank::Exactly(_) => 0.0,
+        };
+        Stop { rank, share }
+    }
+
+    /// Landmarks of a Gram matrix that was given.
+    fn columns(&self, gram_rows: &AnySamples, rank: usize) -> Result<(Features, bool)> {
+        let n = gram_rows.n_rows();
+        let gram = self.engine.gram(self.similarity, gram_rows, Storage::Tiled)?;
+        let chosen = match (self.plan.approximation, &self.low_rank.given) {
+            (Some(Approximation::Pivoted), _) => {
+                pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?.pivots
+            }
+            (Some(Approximation::Uniform), _) => {
+                let drawn = self.sample_places();
+                shuffled(drawn.len(), rank, self.plan.seed).into_iter().map(|at| drawn[at]).collect()
+            }
+            (Some(Approximation::Given), Some(GivenLandmarks::Samples(chosen))) => {
+                self.check_samples(chosen)?;
+                chosen.clone()
+            }
+            (Some(Approximation::Given), _) => return Err(needs_rows("landmarks given as rows")),
+            (Some(other), _) => return Err(needs_rows(&format!("the approximation {other}"))),
+            (None, _) => return Err(needs_rows("explicit features")),
+        };
+        let mut corner = Matrix::zeros(chosen.len(), chosen.len());
+        gram.corner(&chosen, corner.view_mut())?;
+        let map = LandmarkFeatures::of_columns(&chosen, &corner, n, self.watch)?;
+        Ok((Features::Landmarks(map), chosen.len() == n))
+    }
+}
+
+/// Features as planned for methods that go by moments alone, the error of random ones on sampled pairs, from rows in memory.
+pub(crate) fn choose_features(
+    settings: &FeatureSettings,
+    x: &AnySamples,
+    similarity: &Similarity,
+    plan: &Plan,
+    engine: &dyn Engine,
+) -> Result<(Features, Option<SampledError>)> {
+    let low_rank = settings.low_rank_or_default(plan.rank);
+    let by_share = matches!(low_rank.rank, Rank::UntilShare(_)) && plan.route == Route::LowRank;
+    if let Some(other) = plan.approximation.filter(|other| by_share && *other != Approximation::Pivoted) {
+        return Err(Error::setting(
+            format!("a number of landmarks or features that is to be found, for {other}"),
+            "this method finds it for pivoted landmarks",
+            "Give the number, or use pivoted landmarks",
+        ));
+    }
+    let chooser = Chooser {
+        watch: &settings.watch,
+        similarity,
+        plan,
+        engine,
+        low_rank: &low_rank,
+        ambition: SAMPLE_SHARE,
+    };
+    let mut source = RowsInMemory::new(x.points());
+    let sample = chooser.sample(&mut Rows::Memory(&mut source, x))?;
+    engine.complete(|| {
+        chooser.choose(None, &sample, plan.rank).and_then(|(features, _)| {
+            let error = features.sampled_error(&sample, plan.seed)?;
+            Ok((features, error))
+        })
+    })
+}
+
+fn no_map() -> Error {
+    Error::setting("no landmarks or features", "some must be given or planned", "Choose an approximation")
+}
+
+/// `count` of 0..n in random order.
+fn shuffled(n: usize, count: usize, seed: u64) -> Vec<usize> {
+    let mut random = Stream::new(seed, Purpose::Landmarks);
+    let mut rows: Vec<usize> = (0..n).collect();
+    for at in 0..count.min(n) {
+        let other = at + random.below(n - at);
+        rows.swap(at, other);
+    }
+    rows.truncate(count);
+    rows
+}
+
+/// Features of landmarks that pivoting chose, with their root.
+fn features_of(kernel: &Kernel, landmarks: AnySamples, root: Matrix<f64>) -> Result<Features> {
+    if root.n_rows() == 0 {
+        return Err(Error::no_variance(
+            "samples whose kernel values k(x,x) are all zero",
+            "at least one must differ from zero in feature space",
+            "Check the data for rows of zeros or constant columns, or choose another kernel",
+        ));
+    }
+    let against = Against::Rows { kernel: kernel.clone(), landmarks };
+    Ok(Features::Landmarks(LandmarkFeatures::with_root(against, root)))
+}
+
+fn needs_rows(what: &str) -> Error {
+    Error::setting(
+        format!("{what} with a precomputed Gram matrix"),
+        "that needs the rows and a kernel",
+        "Use pivoted or uniform landmarks, or give the numbers of samples",
+    )
+}

@@ -1,0 +1,233 @@
+//! The factor that methods which go by features share: features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
+
+mod chooser;
+mod moments;
+mod plan;
+mod planner;
+mod regularization;
+mod request;
+mod rows;
+mod spectrum;
+
+pub(crate) use chooser::{Chooser, SAMPLE_SHARE};
+pub use plan::FactorPlan;
+pub(crate) use planner::{CHUNK_ROWS, FALLBACK_LANDMARKS, fallback, landmarks_that_fit, low_rank, primal};
+pub(crate) use regularization::SHARES;
+pub use regularization::{Regularization, RegularizationCurve};
+pub(crate) use request::{Request, check_count};
+pub(crate) use rows::Rows;
+pub(crate) use spectrum::{Spectrum, inverse_deviations};
+
+use crate::data::{AnyPoints, AnySamples};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::features::{FeatureRows, FeatureSettings, Features, SampledError, counted_from};
+use crate::gram::Similarity;
+use crate::kernel::KernelSpec;
+use crate::matrix::Matrix;
+use crate::model::{Plan, Projection};
+use crate::progress::Watch;
+use chooser::choose_features;
+use planner::factor;
+use std::sync::Arc;
+
+impl FeatureSettings {
+    /// Which features a fit would use, without choosing them.
+    ///
+    /// # Errors
+    /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
+    pub fn plan_features(&self, x: &AnySamples) -> Result<FactorPlan> {
+        let engine = self.running_engine()?;
+        Ok(FactorPlan::of(&self.plan_within(x, &self.similarity_of(x)?, FALLBACK_LANDMARKS, &*engine)?))
+    }
+
+    /// As [`FeatureSettings::plan_features`], with at most so many landmarks where their number was not asked for.
+    ///
+    /// # Errors
+    /// Settings out of range, not enough memory.
+    pub(crate) fn plan_within(
+        &self,
+        x: &AnySamples,
+        similarity: &Similarity,
+        most: usize,
+        engine: &dyn Engine,
+    ) -> Result<Plan> {
+        let shape = (x.n_rows(), x.n_cols());
+        factor(&self.request(similarity, shape, x.precision(), true), most, engine)
+    }
+
+    /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
+    ///
+    /// # Errors
+    /// As [`FeatureSettings::plan_features`], and cancellation.
+    #[cfg(test)]
+    pub(crate) fn of(&self, x: &AnySamples) -> Result<Factor> {
+        self.within(x, self.similarity_of(x)?, FALLBACK_LANDMARKS)
+    }
+
+    /// Chooses the features, at most so many landmarks where their number was not asked for.
+    ///
+    /// # Errors
+    /// As [`FeatureSettings::plan_features`], and cancellation.
+    pub(crate) fn within(&self, x: &AnySamples, similarity: Similarity, most: usize) -> Result<Factor> {
+        let engine = self.running_engine()?;
+        let plan = self.plan_within(x, &similarity, most, &*engine)?;
+        let (features, sampled) = choose_features(self, x, &similarity, &plan, &*engine)?;
+        let mut told = FactorPlan::of(&plan);
+        told.rank = features.dimension();
+        Ok(Factor { features, sampled, plan: told, engine })
+    }
+}
+
+/// What `plan` gives for the usual number of landmarks or, where that does not fit into memory, for the most that do; and
+/// that number.
+///
+/// # Errors
+/// Those of `plan` with the usual number.
+pub(crate) fn shrunk<T>(plan: impl Fn(usize) -> Result<T>) -> Result<(T, usize)> {
+    let refused = match plan(FALLBACK_LANDMARKS) {
+        Err(error @ Error::Memory { .. }) => error,
+        other => return other.map(|planned| (planned, FALLBACK_LANDMARKS)),
+    };
+    let (mut low, mut high, mut found) = (0, FALLBACK_LANDMARKS, None);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match plan(middle) {
+            Ok(planned) => (low, found) = (middle, Some((planned, middle))),
+            Err(_) => high = middle,
+        }
+    }
+    found.ok_or(refused)
+}
+
+/// Features that were chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    features: Features,
+    sampled: Option<SampledError>,
+    pub(crate) plan: FactorPlan,
+    engine: Arc<dyn Engine>,
+}
+
+impl Factor {
+    /// Number of features.
+    pub(crate) fn dimension(&self) -> usize {
+        self.features.dimension()
+    }
+
+    /// Visits the features of all rows, some at a time and in order, with the place of the first; inside the engine.
+    ///
+    /// Cost: n·m(2d + m) flops and the profile; memory a piece.
+    ///
+    /// # Errors
+    /// Rows that the kernel cannot take, what `visit` fails with, cancellation.
+    pub(crate) fn each_piece(
+        &self,
+        x: AnyPoints<'_>,
+        stage: &str,
+        watch: &Watch,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()> {
+        let (n, step) = (x.n_rows(), self.plan.chunk_rows.max(1));
+        for from in (0..n).step_by(step) {
+            watch.step(stage, from, n)?;
+            let rows = x.rows(from..(from + step).min(n));
+            let result = self
+                .engine
+                .complete(|| self.rows_from(rows, from, watch).and_then(|found| visit(from, found)));
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Features of rows, the first of which is row `first_row` of all; inside the engine.
+    ///
+    /// # Errors
+    /// Rows that the kernel cannot take, cancellation.
+    pub(crate) fn rows_from(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        self.features.check_points(x).map_err(|error| counted_from(error, first_row))?;
+        self.features.rows(x, first_row, watch)
+    }
+
+    /// Features of some rows of all, and Σ k(x,x) over them; inside the engine.
+    ///
+    /// # Errors
+    /// As [`Factor::rows_from`].
+    pub(crate) fn rows_at(
+        &self,
+        x: &AnySamples,
+        rows: &[usize],
+        watch: &Watch,
+    ) -> Result<(Matrix<f64>, f64)> {
+        if self.plan.kernel != KernelSpec::Precomputed.to_string() {
+            let found = self.rows_from(x.gather(rows).points(), 0, watch)?;
+            return Ok((found.features, found.trace));
+        }
+        // Why one by one: a row of a Gram matrix finds its own k(x,x) by its place.
+        let mut features = Matrix::zeros(rows.len(), self.dimension());
+        let mut trace = 0.0;
+        for (i, row) in rows.iter().enumerate() {
+            let found = self.rows_from(x.points().rows(*row..row + 1), *row, watch)?;
+            features.view_mut().row_mut(i).copy_from_slice(found.features.row(0));
+            trace += found.trace;
+        }
+        Ok((features, trace))
+    }
+
+    /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
+    pub(crate) fn projection(&self, w: &Matrix<f64>, mean: &[f64]) -> Projection {
+        self.features.affine(w, mean)
+    }
+
+    /// Whether features are written out, so that their rounding is that of their own size and not that of kernel values.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.plan.approximation.is_none()
+    }
+
+    /// Against what rounding of a scatter is measured: Σk(x,x), or for features that are written out the scatter itself and
+    /// what rounding of the mean adds to it.
+    pub(crate) fn rounding(&self, trace: f64, scatter: f64, (weight, mean): (f64, &[f64])) -> f64 {
+        if !self.is_explicit() {
+            return trace;
+        }
+        scatter + weight * f64::EPSILON * mean.iter().map(|m| m * m).sum::<f64>()
+    }
+
+    /// What the features leave out: for landmarks the share of Σk(x,x), for random features the relative error on sampled
+    /// pairs; `None` when they are exact.
+    pub(crate) fn left_out(&self, residual_trace: f64, trace: f64) -> Option<f64> {
+        if self.plan.exact {
+            return None;
+        }
+        let share = || if trace > 0.0 { residual_trace / trace } else { 0.0 };
+        Some(self.sampled.map_or_else(share, |error| error.relative()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that are picked have the features that they have among all, by a kernel and of a Gram matrix.
+    #[test]
+    fn features_of_some_rows_are_those_of_all() {
+        let x = Matrix::from_fn(20, 3, |i, j| ((i * 5 + j * 3) as f64 * 0.37).sin());
+        let product = |i: usize, j: usize| x.row(i).iter().zip(x.row(j)).map(|(a, b)| a * b).sum::<f64>();
+        let gram = Matrix::from_fn(20, 20, |i, j| (product(i, j) + 1.0).powi(2));
+        let chosen = [2, 7, 19];
+        let own: f64 = chosen.iter().map(|i| gram[(*i, *i)]).sum();
+        for (kernel, samples) in [("polynomial(degree=2)", x.into()), ("precomputed", AnySamples::from(gram))]
+        {
+            let features = FeatureSettings::new().kernel(kernel.parse().unwrap());
+            let factor = features.of(&samples).unwrap();
+            let all = factor.rows_from(samples.points(), 0, &Watch::default()).unwrap();
+            let (some, trace) = factor.rows_at(&samples, &chosen, &Watch::default()).unwrap();
+            assert!((trace - own).abs() < 1e-12 * own, "{kernel}: {trace} {own}");
+            for (at, row) in chosen.iter().enumerate() {
+                // The same sums over columns, perhaps in another order.
+                let apart = some.row(at).iter().zip(all.features.row(*row)).map(|(a, b)| (a - b).abs());
+                assert!(apart.fold(0.0, f64::max) < 1e-12, "{kernel}");
+            }
+        }
+    }
+}
