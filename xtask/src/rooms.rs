@@ -29,8 +29,8 @@ pub(crate) const ROOMS: [Room; 2] = [
         folder: "crates/eigenlift/src/methods/",
         path: "crate::methods::",
         root: "mod.rs",
-        known: KNOWN_METHODS,
-        pairs: PAIRS_METHODS,
+        known: &[],
+        pairs: &[],
         apart: true,
     },
     Room {
@@ -38,25 +38,10 @@ pub(crate) const ROOMS: [Room; 2] = [
         folder: "crates/eigenlift-cli/src/",
         path: "crate::",
         root: "main.rs",
-        known: KNOWN_COMMANDS,
-        pairs: PAIRS_COMMANDS,
+        known: &[],
+        pairs: &[],
         apart: false,
     },
-];
-
-const KNOWN_METHODS: &[&[&str]] = &[];
-const PAIRS_METHODS: &[(&str, &str)] = &[];
-const KNOWN_COMMANDS: &[&[&str]] = &[
-    &["account", "choose", "kernel", "labels", "method", "plot", "report", "select"],
-    &["input", "outputs", "rows"],
-];
-const PAIRS_COMMANDS: &[(&str, &str)] = &[
-    ("account", "method"),
-    ("choose", "method"),
-    ("input", "rows"),
-    ("kernel", "plot"),
-    ("method", "plot"),
-    ("plot", "select"),
 ];
 
 /// Which module of a room uses which others.

@@ -1,17 +1,23 @@
 //! The account of a fit: what was computed and how far it can be trusted.
 
-use crate::input::DataAccount;
-use crate::method::Model;
+use crate::figures;
+use crate::model::Model;
 use crate::outputs::Written;
-use crate::words::{Words, aligned, bytes, counted, peak_memory};
+use crate::table::DataAccount;
+use crate::words::{Words, aligned, aligned_with_text, bytes, counted, peak_memory};
 use eigenlift::eigen::{Bounds, Grounds, Interval, SolveStats};
 use eigenlift::methods::FittedKernelPca;
+use eigenlift::methods::pca::choose::{Choice, Rule};
 use eigenlift::model::{Plan, Route, Solver};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Components shown in the table of the account; all of them are in the JSON form.
 pub(crate) const SHOWN_COMPONENTS: usize = 30;
+
+/// The first rules go by what the user asks for; the median of so many after them counts.
+const ASKED_OF_THE_USER: usize = 2;
+const MEDIAN_OF: usize = 4;
 
 /// Seconds spent.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -164,7 +170,7 @@ pub(crate) fn certainty(model: &FittedKernelPca) -> Vec<String> {
     if bounds.grounds == Grounds::Residuals {
         lines.push(certified(&bounds, k));
     }
-    if let Some(explained) = bounds.explained.filter(|_| !shares(model).is_empty()) {
+    if let Some(explained) = bounds.explained.filter(|_| !figures::shares(model).is_empty()) {
         lines.push(format!(
             "the best {k} axes hold between {} and {} of the variance",
             percent(explained.low),
@@ -191,18 +197,9 @@ pub(crate) fn certified(bounds: &Bounds, k: usize) -> String {
     }
 }
 
-/// Shares of the variance that can be shown: none where they are not shares, because the kernel is indefinite and the total is
-/// not positive, or less than what was found.
-pub(crate) fn shares(model: &FittedKernelPca) -> Vec<f64> {
-    // What is printed as 100.0 % at most.
-    const WHOLE: f64 = 1.0005;
-    let shares = model.explained_variance_ratio();
-    if shares.iter().sum::<f64>() < WHOLE { shares } else { Vec::new() }
-}
-
 /// The table of components.
 pub(crate) fn components(model: &FittedKernelPca) -> String {
-    let (certificate, ratio, variances) = (model.certificate(), shares(model), model.variances());
+    let (certificate, ratio, variances) = (model.certificate(), figures::shares(model), model.variances());
     let percent = |share: Option<f64>| share.map_or("–".into(), |share| format!("{:.2} %", 100.0 * share));
     // Intervals around nλ itself, and not around what an approximation makes of it.
     let proved = certificate.bounds.grounds == Grounds::Residuals && model.plan().route != Route::LowRank;
@@ -270,4 +267,34 @@ pub(crate) fn say_files(files: &[Written], words: Words) {
     for file in files {
         words.say(format_args!("wrote {} ({})", file.path.display(), file.what));
     }
+}
+
+/// The rules, one line each, and what they agree on.
+pub(crate) fn choice_table(choice: &Choice) -> String {
+    let row = |rule: &Rule| {
+        let m = rule.n_components.map_or("–".into(), |m| m.to_string());
+        vec![rule.name.to_string(), m, rule.note.clone()]
+    };
+    let rows: Vec<Vec<String>> = choice.rules.iter().map(row).collect();
+    let lines = aligned_with_text(&["rule", "components", "what it says"], &rows, &[0, 2]);
+    if choice.consensus == 0 {
+        return format!("{lines}\nconsensus: no component stands out from noise; a fit keeps 1");
+    }
+    let mut answers: Vec<usize> = choice
+        .rules
+        .iter()
+        .skip(ASKED_OF_THE_USER)
+        .take(MEDIAN_OF)
+        .filter_map(|rule| rule.n_components)
+        .collect();
+    answers.sort_unstable();
+    let median = answers.get(answers.len().saturating_sub(1) / 2);
+    let grounds = match answers.len() {
+        _ if median.is_some_and(|median| *median > choice.consensus) => {
+            "no more than factor analysis tells from noise that differs between columns".to_string()
+        }
+        0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
+        n => format!("median of {n} data-driven rules; {} of them within 1 of it", choice.agreement),
+    };
+    format!("{lines}\nconsensus: {} ({grounds})", counted(choice.consensus, "component"))
 }

@@ -2,12 +2,12 @@
 
 use crate::args::{ApplyOutputArgs, DenoiseArgs, HeaderChoice, InputArgs, InverseArgs, WayBackArgs};
 use crate::exit::Failure;
-use crate::input::{DataAccount, list};
+use crate::figures;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, score_names, title, warn_of_lost_text};
-use crate::plot;
 use crate::rows::TableRows;
 use crate::saved;
+use crate::table::{DataAccount, list};
 use crate::transform::{self, Seconds, Sheet, Turned, each_piece};
 use crate::values::PlotRequest;
 use crate::way_back::{self, Gathered, START, TRUST, Tally};
@@ -118,7 +118,7 @@ impl<'a> Application<'a> {
         let mut files = self.files;
         if let Some(figure) = &ending.picture {
             for request in self.plots {
-                let save = || plot::save(figure, &request.path);
+                let save = || figures::save(figure, &request.path);
                 self.seconds.write += files.put(&request.path, request.kind.name(), save)?;
             }
         }

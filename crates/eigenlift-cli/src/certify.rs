@@ -3,11 +3,12 @@
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::{CertifyArgs, InputArgs, Precision, RefineArgs, SpeechArgs};
 use crate::exit::Failure;
-use crate::input::{Input, samples_bytes};
+use crate::figures;
+use crate::input::Input;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
-use crate::plot;
 use crate::saved;
+use crate::table::samples_bytes;
 use crate::values::PlotRequest;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::AnySamples;
@@ -114,7 +115,8 @@ fn draw(
     files: &mut OutputFiles,
 ) -> Result<(), Failure> {
     for request in plots {
-        let draw = || plot::save(&plot::draw_scree(model, &title("Kernel PCA", &input.data))?, &request.path);
+        let draw =
+            || figures::save(&figures::draw_scree(model, &title("Kernel PCA", &input.data))?, &request.path);
         *seconds.plot.get_or_insert(0.0) += files.put(&request.path, request.kind.name(), draw)?;
     }
     Ok(())

@@ -4,29 +4,25 @@ mod curve;
 mod kpca;
 mod studies;
 
-pub(crate) use curve::figure as curve_figure;
 pub(crate) use kpca::run as run_kpca;
 
 use crate::account;
 use crate::args::ChoosePcaArgs;
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::figures;
+use crate::input::Input;
 use crate::interrupt::Session;
-use crate::method::{Method, PcaSettings, Rows, in_pieces, pieces_instead};
+use crate::method::{Method, PcaSettings, in_pieces, pieces_instead};
+use crate::model::Rows;
 use crate::outputs::{self, OutputFiles, Wanted, Written, title};
-use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::TableRows;
+use crate::table::DataAccount;
 use crate::values::PlotKind;
-use crate::words::{Words, aligned_with_text, counted, timed};
+use crate::words::{Words, timed};
 use eigenlift::methods::FittedPca;
-use eigenlift::methods::pca::choose::{self, Choice};
-use eigenlift_plot::{Figure, Rule, choice};
+use eigenlift::methods::pca::choose::Choice;
 use serde::Serialize;
-
-/// The first rules go by what the user asks for; the median of so many after them counts.
-const ASKED_OF_THE_USER: usize = 2;
-const MEDIAN_OF: usize = 4;
 
 /// The account in the form that programs read; its keys stay.
 #[derive(Debug, Serialize)]
@@ -56,7 +52,7 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
     let mut files = OutputFiles::default();
     for request in &args.plot {
         let name = title("How many components", &args.input.data);
-        let draw = || plot::save(&choice_figure(&model, found, &name)?, &request.path);
+        let draw = || figures::save(&figures::draw_rules(&model, found, &name)?, &request.path);
         files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &args.report {
@@ -64,8 +60,8 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
             title: title("How many components", &args.input.data),
             data: &account,
             warnings: Vec::new(),
-            texts: vec![choice_table(found)],
-            figures: vec![report::figure(PlotKind::Choice, &choice_figure(&model, found, "")?)],
+            texts: vec![account::choice_table(found)],
+            figures: vec![report::figure(PlotKind::Choice, &figures::draw_rules(&model, found, "")?)],
         }
         .save(path, &mut files)?;
     }
@@ -83,7 +79,7 @@ pub(crate) fn run(args: &ChoosePcaArgs, session: &Session) -> Result<(), Failure
             files: files.written(),
         })
     } else {
-        outputs::print(&choice_table(found))
+        outputs::print(&account::choice_table(found))
     };
     if !args.speech.json && told.is_ok() {
         account::say_files(files.written(), words);
@@ -120,59 +116,4 @@ fn fit(args: &ChoosePcaArgs, session: &Session) -> Result<(FittedPca, DataAccoun
         let (model, seconds) = timed(|| settings.fit(rows.samples));
         Ok((model?, input.account, seconds))
     })
-}
-
-/// The rules, one line each, and what they agree on.
-pub(crate) fn choice_table(choice: &Choice) -> String {
-    let row = |rule: &choose::Rule| {
-        let m = rule.n_components.map_or("–".into(), |m| m.to_string());
-        vec![rule.name.to_string(), m, rule.note.clone()]
-    };
-    let rows: Vec<Vec<String>> = choice.rules.iter().map(row).collect();
-    let lines = aligned_with_text(&["rule", "components", "what it says"], &rows, &[0, 2]);
-    if choice.consensus == 0 {
-        return format!("{lines}\nconsensus: no component stands out from noise; a fit keeps 1");
-    }
-    let mut answers: Vec<usize> = choice
-        .rules
-        .iter()
-        .skip(ASKED_OF_THE_USER)
-        .take(MEDIAN_OF)
-        .filter_map(|rule| rule.n_components)
-        .collect();
-    answers.sort_unstable();
-    let median = answers.get(answers.len().saturating_sub(1) / 2);
-    let grounds = match answers.len() {
-        _ if median.is_some_and(|median| *median > choice.consensus) => {
-            "no more than factor analysis tells from noise that differs between columns".to_string()
-        }
-        0 => "as explained variance says: no rule that asks the data has an answer".to_string(),
-        n => format!("median of {n} data-driven rules; {} of them within 1 of it", choice.agreement),
-    };
-    format!("{lines}\nconsensus: {} ({grounds})", counted(choice.consensus, "component"))
-}
-
-/// A picture of the rules.
-pub(crate) fn choice_figure(model: &FittedPca, found: &Choice, title: &str) -> Result<Figure, Failure> {
-    let rules: Vec<Rule<'_>> =
-        found.rules.iter().map(|rule| Rule { name: rule.name, m: rule.n_components }).collect();
-    // Errors of cross-validation are those of an entry; J is that of a row.
-    let columns = model.n_features() as f64;
-    let cross: Vec<(usize, f64, f64)> = found
-        .gabriel
-        .iter()
-        .flat_map(|g| g.errors.iter().map(|(m, mean, spread)| (*m, columns * mean, columns * spread)))
-        .collect();
-    let eigenvalues = model.spectrum();
-    let null = found.parallel.as_ref().map(|p| &p.null[..p.null.len().min(eigenvalues.len())]);
-    Ok(choice(&eigenlift_plot::Choice {
-        eigenvalues: &eigenvalues,
-        null,
-        threshold: found.threshold,
-        cross_validated: &cross,
-        residual: &model.errors_of_spectrum(),
-        rules: &rules,
-        consensus: found.consensus,
-        title,
-    })?)
 }

@@ -3,6 +3,7 @@
 use crate::args::{DATA_SETS, DataArgs};
 use crate::exit::Failure;
 use crate::outputs::{self, Kind, Wanted};
+use crate::standard::is_standard;
 use crate::words::Words;
 use eigenlift::data::{Dataset, digits, iris, synthetic, worked_example};
 use eigenlift_io::{Format, Output, write_table};
@@ -48,7 +49,7 @@ pub(crate) fn set(name: &str) -> Result<Dataset, Failure> {
 
 /// Text formats have the label last; in the others a label of text stands in front.
 fn write(set: &Dataset, path: &Path, words: Words) -> Result<(), Failure> {
-    let format = if outputs::is_standard(path) { None } else { Format::from_extension(path) };
+    let format = if is_standard(path) { None } else { Format::from_extension(path) };
     match format.unwrap_or(Format::Csv) {
         Format::Csv => outputs::write_bytes(path, text(set, ',').as_bytes()),
         Format::Tsv => outputs::write_bytes(path, text(set, '\t').as_bytes()),

@@ -3,13 +3,15 @@
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::DemoArgs;
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount};
+use crate::figures::{self, Shown};
 use crate::interrupt::Session;
-use crate::kernel::{Square, Tables, block, square};
+use crate::kernel::{Tables, block};
+use crate::model::draw_scatter;
 use crate::outputs::{self, Written};
-use crate::plot::{self, Shown};
+use crate::pairwise::{Square, square};
 use crate::report::{self, FitStory};
 use crate::saved;
+use crate::table::{Carried, DataAccount};
 use crate::values::ImageSize;
 use crate::words::{Words, indented, timed};
 use eigenlift::data::{Dataset, digits, synthetic, worked_example};
@@ -127,8 +129,8 @@ impl Demo<'_> {
         let scores = model.scores()?;
         let rows = Some(set.samples.points().into());
         let shown = Shown { scores: &scores, target: carried.target.as_ref(), rows };
-        self.draw("scatter", || plot::draw_scatter(&model, &shown, title))?;
-        self.draw("scree", || plot::draw_scree(&model, "Spectrum of handwritten digits"))?;
+        self.draw("scatter", || draw_scatter(&model, &shown, title))?;
+        self.draw("scree", || figures::draw_scree(&model, "Spectrum of handwritten digits"))?;
         let (written, took) = timed(|| {
             let story = FitStory {
                 title: title.into(),
@@ -159,9 +161,9 @@ impl Demo<'_> {
         let title = "Three Gaussians: the first eight components";
         let (scores, target) = (model.scores()?, target(&set));
         let shown = Shown { scores: &scores, target: target.as_ref(), rows: None };
-        self.draw("contours", || plot::draw_contours(&model, &shown, title))?;
+        self.draw("contours", || figures::draw_contours(&model, &shown, title))?;
         let title = "Linear and kernel components";
-        self.draw("linear", || plot::draw_linear(&model, &shown, title))
+        self.draw("linear", || figures::draw_linear(&model, &shown, title))
     }
 
     /// K, K̃, eigenvalues, β, α and scores of the four points.
@@ -201,7 +203,7 @@ impl Demo<'_> {
             let figure = figure()?;
             eigenlift_plot::FORMATS
                 .iter()
-                .try_for_each(|e| plot::save(&figure, &self.args.out.join(format!("{name}.{e}"))))
+                .try_for_each(|e| figures::save(&figure, &self.args.out.join(format!("{name}.{e}"))))
         });
         drawn?;
         *self.seconds.plot.get_or_insert(0.0) += took;

@@ -3,11 +3,13 @@
 use crate::account;
 use crate::args::{DoctorIsomapArgs, DoctorQuestion, MetricChoice, Precision};
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount, Input, samples_bytes};
+use crate::figures;
+use crate::input::Input;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
-use crate::plot;
 use crate::report::{self, Told};
+use crate::standard::is_standard;
+use crate::table::{Carried, DataAccount, samples_bytes};
 use crate::values::PlotKind;
 use crate::words::{Words, aligned, counted, timed};
 use eigenlift::graph::Suspect;
@@ -66,7 +68,7 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
         files.put(path, "edges", || write_edges(path, &report.suspects))?;
     }
     for request in &args.plot {
-        let draw = || plot::save(&picture(&report, &title("Neighbors", &args.input.data))?, &request.path);
+        let draw = || figures::save(&picture(&report, &title("Neighbors", &args.input.data))?, &request.path);
         files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &args.report {
@@ -105,7 +107,7 @@ fn isomap(args: &DoctorIsomapArgs, session: &Session) -> Result<(), Failure> {
 }
 
 fn check_outputs(args: &DoctorIsomapArgs) -> Result<(), Failure> {
-    if args.edges.as_deref().is_some_and(outputs::is_standard) {
+    if args.edges.as_deref().is_some_and(is_standard) {
         return Err(Failure::usage(
             "--edges -",
             "standard output is for what the doctor says",

@@ -7,15 +7,16 @@ pub(crate) use asked::Asked;
 use crate::account::{self, FitAccount, Seconds};
 use crate::args::FitOutputArgs;
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount};
+use crate::figures::{self, Shown};
 use crate::interrupt::Session;
-use crate::method::{self, Model, Rows};
+use crate::method;
+use crate::model::{Model, Rows};
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, label_title, title, warn_of_lost_text};
 use crate::plan::plan_whole;
-use crate::plot::{self, Shown};
 use crate::report::{self, FitStory};
 use crate::rows::{TableRows, sample_scores, shown_step};
 use crate::saved;
+use crate::table::{Carried, DataAccount};
 use crate::transform::{self, Named};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::{Words, counted, indented, timed};
@@ -219,7 +220,8 @@ impl Job<'_> {
             seconds.write += files.put(path, "loadings", || model.write_loadings(path))?;
         }
         for request in &self.asked.output.plot {
-            let draw = || plot::save(&model.draw(request.kind, &story.shown, &story.title)?, &request.path);
+            let draw =
+                || figures::save(&model.draw(request.kind, &story.shown, &story.title)?, &request.path);
             *seconds.plot.get_or_insert(0.0) += files.put(&request.path, request.kind.name(), draw)?;
         }
         if let Some(path) = &self.asked.output.report {

@@ -2,7 +2,8 @@
 
 use crate::args::InspectArgs;
 use crate::exit::Failure;
-use crate::method::{self, Model};
+use crate::method;
+use crate::model::Model;
 use crate::outputs;
 use crate::saved;
 use crate::words::{aligned_with_text, indented};

@@ -6,15 +6,15 @@ mod verdict;
 
 use crate::args::{KernelArgs, KernelQuestion};
 use crate::exit::Failure;
+use crate::figures;
 use crate::input::Input;
 use crate::interrupt::Session;
 use crate::outputs::{self, Kind, Wanted, title};
-use crate::plot;
+use crate::pairwise::{Square, refuse_large};
 use crate::words::Words;
 use eigenlift::matrix::Matrix;
 
 pub(crate) use eigen::{Tables, block};
-pub(crate) use matrix::{Square, refuse_large, square};
 
 /// Answers one question.
 pub(crate) fn run(question: &KernelQuestion, session: &Session) -> Result<(), Failure> {
@@ -54,12 +54,13 @@ fn prepare(args: &KernelArgs, has_table: bool, session: &Session) -> Result<(Inp
 /// Draws K and its centred form where that is asked for.
 fn draw(args: &KernelArgs, input: &Input, x: &Matrix<f64>, session: &Session) -> Result<(), Failure> {
     for request in &args.plot {
-        matrix::refuse_large(x.n_rows(), args.machine.memory)?;
+        refuse_large(x.n_rows(), args.machine.memory)?;
         let title = title("Kernel matrix", &args.input.data);
         let target = input.carried.target.as_ref();
-        let figure = session
-            .watched(args.speech.quiet, |watch| plot::draw_gram_of(&args.kernel, x, target, &title, watch))?;
-        plot::save(&figure, &request.path)?;
+        let figure = session.watched(args.speech.quiet, |watch| {
+            figures::draw_gram_of(&args.kernel, x, target, &title, watch)
+        })?;
+        figures::save(&figure, &request.path)?;
         Words::new(args.speech.quiet).say(format_args!("wrote {} (gram)", request.path.display()));
     }
     Ok(())

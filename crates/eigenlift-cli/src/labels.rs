@@ -2,7 +2,7 @@
 
 use crate::args::LabelChoice;
 use crate::exit::Failure;
-use crate::plot::continuous;
+use crate::figures::continuous;
 use crate::words::counted;
 use eigenlift::data::Labels;
 use eigenlift_io::Target;

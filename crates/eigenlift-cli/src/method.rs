@@ -19,32 +19,23 @@ pub(crate) use whiten::WhitenSettings;
 
 use crate::args::{InputArgs, MachineArgs, Precision};
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
-use crate::outputs::{self, score_names};
-use crate::plot::{Plane, Shown};
+use crate::input::Input;
+use crate::model::{Model, Rows};
+use crate::outputs::score_names;
 use crate::rows::{TableRows, too_large};
+use crate::standard::is_standard;
+use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{Words, counted};
-use eigenlift::data::AnySamples;
 use eigenlift::error::Error;
-use eigenlift::matrix::Matrix;
 use eigenlift::methods::{
-    AnyModel, Fitted, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, FittedKernelPca,
-    FittedManifold, FittedPca, FittedWhitening,
+    AnyModel, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, FittedKernelPca, FittedManifold,
+    FittedPca, FittedWhitening,
 };
 use eigenlift::progress::Watch;
-use eigenlift_io::{Target, is_sparse};
-use eigenlift_plot::Figure;
+use eigenlift_io::is_sparse;
 use serde_json::{Map, Value};
 use std::path::Path;
-
-/// Rows in memory.
-pub(crate) struct Rows {
-    pub(crate) samples: AnySamples,
-    pub(crate) weights: Option<Vec<f64>>,
-    /// Labels, for a method that learns from them.
-    pub(crate) target: Option<Target>,
-}
 
 /// A plan, in words and for programs.
 pub(crate) struct PlanWords {
@@ -145,70 +136,6 @@ pub(crate) trait Method {
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure>;
 }
 
-/// A fitted model.
-pub(crate) trait Model: Send + Sync {
-    /// What every model can do.
-    fn fitted(&self) -> &dyn Fitted;
-    /// Rows it was fitted on.
-    fn n_samples(&self) -> usize;
-    /// Names of the scores.
-    fn score_names(&self) -> Vec<String> {
-        score_names(self.fitted().method(), self.fitted().n_outputs())
-    }
-    /// Sentences a person should read before using the scores.
-    fn warnings(&self) -> Vec<String> {
-        self.fitted().warnings().to_vec()
-    }
-    /// Scores of the rows it was fitted on; what else these tell is kept for the account.
-    fn scores(&mut self, rows: &Rows, watch: &Watch) -> Result<Matrix<f64>, Failure> {
-        Ok(self.fitted().project(rows.samples.points(), watch)?)
-    }
-    /// A column in front of the scores that the fit itself found, one label for each row.
-    fn labels(&self) -> Option<Target> {
-        None
-    }
-    /// Whether these labels colour rows in place of the target.
-    fn shows_labels(&self) -> bool {
-        false
-    }
-    /// Places of the rows of the fit in a picture, where scores are not places.
-    fn plane(&self) -> Option<&Plane> {
-        None
-    }
-    /// What the scores are, in a few words.
-    fn size(&self) -> String {
-        counted(self.fitted().n_outputs(), "component")
-    }
-    /// Whether distances between scores stand for distances between rows, so that a picture must not stretch them.
-    fn keeps_distances(&self) -> bool {
-        false
-    }
-    /// What was decided and why.
-    fn plan(&self) -> String;
-    /// What was found, in words.
-    fn words(&self) -> Vec<String>;
-    /// What was found, for programs.
-    fn found(&self) -> Map<String, Value>;
-    /// Shares of the variance along coordinates, where they have one.
-    fn shares(&self) -> Vec<f64>;
-    /// Pictures that tell something of this model, beside that of its scores; `has_rows` says that the rows are at hand.
-    fn pictures(&self, has_rows: bool) -> Vec<PlotKind>;
-    /// The model of kernel PCA, if it is one.
-    fn kernel_pca(&self) -> Option<&FittedKernelPca> {
-        None
-    }
-    /// A picture of the kinds that the method has.
-    fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure>;
-    /// A table beside the scores: loadings.
-    fn write_loadings(&self, path: &Path) -> Result<(), Failure> {
-        Err(Failure::usage(
-            format!("--loadings {} of a {} model", path.display(), self.fitted().method()),
-            "principal components have loadings",
-            "Leave it out",
-        ))
-    }
-}
-
 /// The table as rows to be read in pieces, when it is too large for the memory allowed and would not fit as a whole all the same.
 pub(crate) fn in_pieces(
     method: &dyn Method,
@@ -240,7 +167,7 @@ pub(crate) fn pieces_instead(
 ) -> Result<Option<TableRows>, Failure> {
     let again = method.either_way()
         && planned.as_ref().is_err_and(|failure| is_memory(&Some(failure)))
-        && !outputs::is_standard(&input.data)
+        && !is_standard(&input.data)
         && !is_sparse(&input.data);
     if !again {
         return Ok(None);

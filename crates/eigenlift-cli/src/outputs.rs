@@ -5,8 +5,8 @@ mod files;
 pub(crate) use files::{OutputFiles, PassingTable};
 
 use crate::exit::Failure;
-use crate::input::Carried;
-use crate::standard;
+use crate::standard::{self, is_standard};
+use crate::table::Carried;
 use crate::values::PlotRequest;
 use crate::words::Words;
 use eigenlift::matrix::Matrix;
@@ -74,11 +74,6 @@ pub(crate) struct Wanted<'a> {
 /// Pictures that the command line asks for.
 pub(crate) fn wanted_plots(plots: &[PlotRequest]) -> impl Iterator<Item = Wanted<'_>> {
     plots.iter().map(|plot| Wanted { flag: "--plot", path: &plot.path, kind: Kind::Picture })
-}
-
-/// Whether the path stands for standard input or output.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Whether the path is a device or a pipe, which has no extension to go by.

@@ -2,11 +2,12 @@
 
 use crate::args::{InputArgs, MachineArgs, SpeechArgs};
 use crate::exit::Failure;
-use crate::input::{DataAccount, samples_bytes};
 use crate::interrupt::Session;
-use crate::method::{self, Method, PlanWords, Rows};
+use crate::method::{self, Method, PlanWords};
+use crate::model::Rows;
 use crate::outputs;
 use crate::rows::TableRows;
+use crate::table::{DataAccount, samples_bytes};
 use crate::words::{Words, bytes};
 use eigenlift::error::Error;
 use eigenlift::progress::Watch;

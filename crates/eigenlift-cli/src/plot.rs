@@ -1,173 +1,207 @@
-//! Pictures of a fitted model.
-
-mod command;
-mod gram;
-mod plane;
-
-pub(crate) use command::run;
-pub(crate) use gram::{draw_gram, draw_gram_of};
-pub(crate) use plane::{draw_contours, draw_curves, draw_linear, is_planar};
+//! `eigenlift plot`: pictures of tables and models that are there already.
 
 use crate::account;
+use crate::args::{
+    InputArgs, PictureArgs, PlotCommand, PlotModelArgs, PlotPathArgs, PlotRowsArgs, PlotScatterArgs,
+    Precision,
+};
 use crate::exit::Failure;
-use crate::method::Model;
-use crate::outputs;
-use eigenlift::data::AnyPoints;
+use crate::figures::{Shown, colored, save, step_name};
+use crate::input::Input;
+use crate::interrupt::Session;
+use crate::method;
+use crate::model::Model;
+use crate::outputs::{self, Kind, Wanted, Written, title};
+use crate::saved;
+use crate::table::list;
+use crate::values::PlotKind;
+use crate::words::{Words, counted};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::FittedKernelPca;
-use eigenlift_io::Target;
-use eigenlift_plot::{Color, Figure, Scatter, Scree, scatter, scree};
-use std::borrow::Cow;
-use std::collections::HashSet;
+use eigenlift_plot::{Figure, PathPicture, PathStep, Scatter, scatter, selection_path};
 use std::path::Path;
 
-/// A target of whole numbers with at most this many different values is drawn as classes.
-const MOST_CLASSES: usize = 20;
-
-/// What a picture shows beside the model: scores of samples and their labels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
-    /// Scores, one row for each sample shown.
-    pub(crate) scores: &'a Matrix<f64>,
-    /// Labels of the same samples.
-    pub(crate) target: Option<&'a Target>,
-    /// The samples themselves, where they are in memory.
-    pub(crate) rows: Option<AnyPoints<'a>>,
-}
-
-/// Places of rows in a picture, for a model whose scores are not places.
-#[derive(Clone, Debug)]
-pub(crate) struct Plane {
-    /// Names of the coordinates.
-    pub(crate) names: Vec<String>,
-    /// What stands along the axes.
-    pub(crate) axes: Vec<String>,
-    /// One row for each row.
-    pub(crate) places: Matrix<f64>,
-}
-
-/// What rows are drawn along: the plane of a model that has one, then the scores.
-pub(crate) struct Drawn<'a> {
-    pub(crate) names: Vec<String>,
-    pub(crate) axes: Vec<String>,
-    pub(crate) values: Cow<'a, Matrix<f64>>,
-}
-
-impl<'a> Drawn<'a> {
-    pub(crate) fn of(model: &dyn Model, scores: &'a Matrix<f64>) -> Self {
-        let (mut names, mut axes) = (model.score_names(), axis_labels(model, scores.n_cols()));
-        let Some(plane) = model.plane().filter(|plane| plane.places.n_rows() == scores.n_rows()) else {
-            return Self { names, axes, values: Cow::Borrowed(scores) };
-        };
-        names.splice(0..0, plane.names.iter().cloned());
-        axes.splice(0..0, plane.axes.iter().cloned());
-        let front = plane.places.n_cols();
-        let values = Matrix::from_fn(scores.n_rows(), front + scores.n_cols(), |i, j| {
-            if j < front { plane.places[(i, j)] } else { scores[(i, j - front)] }
-        });
-        Self { names, axes, values: Cow::Owned(values) }
+/// Draws one picture.
+pub(crate) fn run(command: &PlotCommand, session: &Session) -> Result<(), Failure> {
+    match command {
+        PlotCommand::Scatter(args) => draw_table(args),
+        PlotCommand::Scores(args) => draw_rows(args, PlotKind::Scatter, session),
+        PlotCommand::Whitening(args) => draw_rows(args, PlotKind::Whitening, session),
+        PlotCommand::Canonical(args) => draw_rows(args, PlotKind::Canonical, session),
+        PlotCommand::Regions(args) => draw_rows(args, PlotKind::Regions, session),
+        PlotCommand::Correlations(args) => draw_model(args, PlotKind::Correlations),
+        PlotCommand::Regularization(args) => draw_model(args, PlotKind::Regularization),
+        PlotCommand::Scree(args) => draw_model(args, PlotKind::Scree),
+        PlotCommand::Contours(args) => draw_model(args, PlotKind::Contours),
+        PlotCommand::Linear(args) => draw_model(args, PlotKind::Linear),
+        PlotCommand::Curves(args) => draw_model(args, PlotKind::Curves),
+        PlotCommand::Gram(args) => draw_model(args, PlotKind::Gram),
+        PlotCommand::Path(args) => draw_path(args),
     }
 }
 
-/// Writes a figure in the format that the extension stands for.
-pub(crate) fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    outputs::write_bytes(path, &figure.encode(&extension)?)
+fn check(inputs: &[&Path], picture: &PictureArgs) -> Result<(), Failure> {
+    outputs::check(inputs, &[Wanted { flag: "--out", path: &picture.out, kind: Kind::Picture }])
 }
 
-/// The first two components; the rows in order when there is only one.
-pub(crate) fn draw_scatter(model: &dyn Model, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
-    let labels = axis_labels(model, shown.scores.n_cols());
-    scatter_of(shown, &labels, model.keeps_distances(), title)
+fn titled(picture: &PictureArgs, otherwise: &str, path: &Path) -> String {
+    picture.title.clone().unwrap_or_else(|| title(otherwise, path))
 }
 
-/// Rows that were not fitted, along the first two coordinates.
-pub(crate) fn draw_plain_scatter(
-    names: &[String],
-    shown: &Shown<'_>,
-    title: &str,
-) -> Result<Figure, Failure> {
-    scatter_of(shown, names, false, title)
+/// Writes the picture and says so.
+fn finish(figure: &Figure, picture: &PictureArgs, what: &'static str) -> Result<(), Failure> {
+    save(figure, &picture.out)?;
+    account::say_files(&[Written { path: picture.out.clone(), what }], Words::new(picture.quiet));
+    Ok(())
 }
 
-/// Rows along two axes, or one axis and their order.
-pub(crate) fn scatter_of(
-    shown: &Shown<'_>,
-    labels: &[String],
-    equal: bool,
-    title: &str,
-) -> Result<Figure, Failure> {
-    let Shown { scores, target, .. } = *shown;
-    let label = |j: usize| labels.get(j).cloned().unwrap_or_default();
-    let x = scores.column(0);
-    let (y, y_label) = if scores.n_cols() > 1 {
-        (scores.column(1), label(1))
-    } else {
-        ((1..=x.len()).map(|row| row as f64).collect(), "row".to_string())
-    };
-    let (x_label, equal_aspect) = (label(0), equal && scores.n_cols() > 1);
-    colored(target, |color| {
+fn read(input: &InputArgs, picture: &PictureArgs) -> Result<Input, Failure> {
+    let read = Input::read(input)?;
+    read.account.say(Words::new(picture.quiet));
+    Ok(read)
+}
+
+/// The place of a column of a table, by name or by position from 1.
+fn column(input: &Input, flag: &str, name: Option<&str>, otherwise: usize) -> Result<usize, Failure> {
+    let names = &input.account.column_names;
+    let Some(wanted) = name else { return Ok(otherwise) };
+    let by_name = names.iter().position(|name| name == wanted);
+    let by_position =
+        || wanted.parse::<usize>().ok().filter(|at| (1..=names.len()).contains(at)).map(|at| at - 1);
+    by_name.or_else(by_position).ok_or_else(|| {
+        Failure::usage(
+            format!("{flag} {wanted}"),
+            &format!("a data column is required: {}", list(names)),
+            "Name one of them, or its position from 1",
+        )
+    })
+}
+
+fn draw_table(args: &PlotScatterArgs) -> Result<(), Failure> {
+    check(&[&args.input.data], &args.picture)?;
+    let mut input = read(&args.input, &args.picture)?;
+    let names = input.account.column_names.clone();
+    let last = input.account.columns.saturating_sub(1);
+    let (x, y) = (
+        column(&input, "--x", args.x.as_deref(), 0)?,
+        column(&input, "--y", args.y.as_deref(), 1.min(last))?,
+    );
+    let rows = input.take_samples(Precision::F64)?.points().to_dense::<f64>();
+    let label = |at: usize| names.get(at).cloned().unwrap_or_else(|| format!("column {}", at + 1));
+    let figure = colored(input.carried.target.as_ref(), |color| {
         Ok(scatter(&Scatter {
-            x: &x,
-            y: &y,
+            x: &rows.column(x),
+            y: &rows.column(y),
             color,
-            title,
-            x_label: &x_label,
-            y_label: &y_label,
-            equal_aspect,
+            title: &titled(&args.picture, "Columns", &args.input.data),
+            x_label: &label(x),
+            y_label: &label(y),
+            equal_aspect: args.equal,
         })?)
-    })
+    })?;
+    finish(&figure, &args.picture, PlotKind::Scatter.name())
 }
 
-/// What each of `k` coordinates is called, with its share of the variance where it has one.
-pub(crate) fn axis_labels(model: &dyn Model, k: usize) -> Vec<String> {
-    let shares = model.shares();
-    let label = |(j, name): (usize, String)| match shares.get(j) {
-        Some(share) => with_share(&name, *share),
-        None => name,
-    };
-    model.score_names().into_iter().take(k).enumerate().map(label).collect()
+/// A picture that needs rows beside the model.
+fn draw_rows(args: &PlotRowsArgs, kind: PlotKind, session: &Session) -> Result<(), Failure> {
+    check(&[&args.model, &args.input.data], &args.picture)?;
+    let model = method::model(saved::load(&args.model)?)?;
+    refuse_unknown(&*model, kind, true)?;
+    let mut input = read(&args.input, &args.picture)?;
+    let fitted = model.fitted();
+    input.match_columns(fitted.column_names(), fitted.n_features())?;
+    let samples = input.take_samples(Precision::F64)?;
+    let scores = session.watched(args.picture.quiet, |watch| Ok(fitted.project(samples.points(), watch)?))?;
+    let rows = Some(samples.points());
+    let shown = Shown { scores: &scores, target: input.carried.target.as_ref(), rows };
+    let figure = model.draw(kind, &shown, &titled(&args.picture, "Scores", &args.input.data))?;
+    finish(&figure, &args.picture, kind.name())
 }
 
-/// A coordinate with its share of the variance.
-pub(crate) fn with_share(name: &str, share: f64) -> String {
-    format!("{name} ({:.1} % of variance)", 100.0 * share)
+/// A picture of what the model itself holds.
+fn draw_model(args: &PlotModelArgs, kind: PlotKind) -> Result<(), Failure> {
+    check(&[&args.model], &args.picture)?;
+    let model = method::model(saved::load(&args.model)?)?;
+    refuse_unknown(&*model, kind, false)?;
+    let scores = Matrix::zeros(0, model.fitted().n_outputs());
+    let shown = Shown { scores: &scores, target: None, rows: None };
+    let figure = model.draw(kind, &shown, &titled(&args.picture, kind.title(), &args.model))?;
+    finish(&figure, &args.picture, kind.name())
 }
 
-/// A picture whose points have the colours of a target: numbers, classes or none.
-pub(crate) fn colored(
-    target: Option<&Target>,
-    draw: impl FnOnce(Color<'_>) -> Result<Figure, Failure>,
-) -> Result<Figure, Failure> {
-    let numbers = target.and_then(continuous);
-    draw(match (&numbers, target) {
-        (Some(values), Some(target)) => Color::Values { name: &target.name, values },
-        (None, Some(target)) => Color::Classes(&target.values),
-        _ => Color::None,
-    })
-}
-
-/// The numbers of a target that is not a class: not whole, or of many different values.
-pub(crate) fn continuous(target: &Target) -> Option<Vec<f64>> {
-    if !target.numeric {
-        return None;
+/// Refuses pictures that a model does not have.
+fn refuse_unknown(model: &dyn Model, kind: PlotKind, has_rows: bool) -> Result<(), Failure> {
+    let mut known = model.pictures(has_rows);
+    known.push(PlotKind::Scatter);
+    known.extend(model.kernel_pca().map(|_| PlotKind::Gram));
+    if known.contains(&kind) {
+        return Ok(());
     }
-    let values: Vec<f64> = target.values.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect();
-    let different: HashSet<u64> = values.iter().map(|x| x.to_bits()).collect();
-    let classes = different.len() <= MOST_CLASSES && values.iter().all(|x| x.fract() == 0.0);
-    (!classes).then_some(values)
+    let names: Vec<&str> =
+        known.iter().map(|kind| if *kind == PlotKind::Scatter { "scores" } else { kind.name() }).collect();
+    Err(Failure::usage(
+        format!(
+            "plot {} of a {} model of {} columns",
+            kind.name(),
+            model.fitted().method(),
+            model.fitted().n_features()
+        ),
+        &format!("it has the pictures {}", names.join(", ")),
+        "Choose one of them; contours, linear and curves need a kernel PCA of two columns",
+    ))
 }
 
-/// The spectrum.
-pub(crate) fn draw_scree(model: &FittedKernelPca, title: &str) -> Result<Figure, Failure> {
-    let n = model.n_samples() as f64;
-    let bounds = model.certificate().intervals.iter();
-    let intervals: Vec<(f64, f64)> = bounds.map(|bound| (bound.low / n, bound.high / n)).collect();
-    Ok(scree(&Scree {
-        eigenvalues: &model.variances(),
-        ratio: &account::shares(model),
-        intervals: (!intervals.is_empty()).then_some(&intervals),
-        title,
-        ..Scree::default()
-    })?)
+fn draw_path(args: &PlotPathArgs) -> Result<(), Failure> {
+    check(&[&args.input.data], &args.picture)?;
+    let input = read(&args.input, &args.picture)?;
+    let names = &input.account.column_names;
+    let width = input.account.columns;
+    let values = |name: &str| {
+        let at = names.iter().position(|own| own == name)?;
+        Some(input.values.iter().skip(at).step_by(width.max(1)).copied().collect::<Vec<f64>>())
+    };
+    let Some(scores) = values("score") else {
+        return Err(Failure::Input(format!(
+            "{}: no column of numbers is called score; a path has the columns feature and score, and may have spread and \
+             baseline. Rename a column: there are {}.",
+            args.input.data.display(),
+            list(names)
+        )));
+    };
+    if let Some(step) = args.chosen.filter(|step| *step > scores.len()) {
+        return Err(Failure::usage(
+            format!("--chosen {step} of {}", counted(scores.len(), "step")),
+            "one of the steps, counted from 1, is required",
+            "Name one of them",
+        ));
+    }
+    let (spread, baseline) = (values("spread"), values("baseline"));
+    let text = |name: &str| input.carried.text.iter().find(|column| column.name == name);
+    let features = text("feature").or(input.carried.text.first());
+    let removed =
+        |i: usize| text("action").is_some_and(|column| column.values.get(i).is_some_and(|a| a == "removed"));
+    let step = |i: usize, score: &f64| PathStep {
+        name: features
+            .and_then(|column| column.values.get(i))
+            .map_or_else(|| (i + 1).to_string(), |name| step_name(name, removed(i))),
+        score: *score,
+        spread: spread.as_ref().and_then(|values| values.get(i).copied()),
+        baseline: baseline.as_ref().and_then(|values| values.get(i).copied()),
+    };
+    let steps: Vec<PathStep> = scores.iter().enumerate().map(|(i, score)| step(i, score)).collect();
+    let marked = |name: &str| values(name)?.iter().position(|mark| *mark == 1.0);
+    let highest = || (0..steps.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    // A table that says which is the best, and marks none, was not judged on rows held out.
+    let best = if values("best").is_some() { marked("best") } else { highest() };
+    let counts = values("n_features").unwrap_or_default();
+    let n_features: Vec<usize> = counts.iter().map(|count| *count as usize).collect();
+    let figure = selection_path(&PathPicture {
+        steps: &steps,
+        n_features: &n_features,
+        chosen: args.chosen.map(|step| step - 1).or_else(|| marked("chosen")),
+        best,
+        score_label: "score",
+        title: &titled(&args.picture, "Path", &args.input.data),
+        ..PathPicture::default()
+    })?;
+    finish(&figure, &args.picture, "path")
 }

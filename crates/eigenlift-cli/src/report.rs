@@ -1,10 +1,10 @@
 //! The report: one file that tells what was done, shows it and says how to do it again.
 
 use crate::exit::Failure;
-use crate::input::{DataAccount, list};
-use crate::method::Model;
+use crate::figures::{Shown, continuous};
+use crate::model::{Drawn, Model};
 use crate::outputs::{self, Kind, OutputFiles, Wanted};
-use crate::plot::{Drawn, Shown, continuous};
+use crate::table::{DataAccount, list};
 use crate::values::{ImageSize, PlotKind};
 use crate::words::counted;
 use eigenlift_io::Target;

@@ -1,15 +1,14 @@
 //! A table that is read a piece at a time.
 
-mod room;
 mod supply;
 
-pub(crate) use room::check_room;
 use supply::Supply;
 
 use crate::args::{InputArgs, MachineArgs};
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount, column_places, read_options, sparse_table};
-use crate::outputs::is_standard;
+use crate::room::{check_room, file_of};
+use crate::standard::is_standard;
+use crate::table::{Carried, DataAccount, column_places, read_options, sparse_table};
 use eigenlift::data::{AnyPoints, RowSource};
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::Error;
@@ -17,7 +16,6 @@ use eigenlift::matrix::Matrix;
 use eigenlift::methods::Fitted;
 use eigenlift::progress::Watch;
 use eigenlift_io::{Format, Missing, TableError, TableStream, Target, is_sparse, spool_standard_input};
-use std::path::Path;
 
 /// Share of the memory allowed that samples may take when they are read as a whole.
 const SHARE_OF_SAMPLES: f64 = 0.5;
@@ -314,15 +312,6 @@ pub(crate) fn too_large(args: &InputArgs, machine: &MachineArgs) -> Result<Optio
     let rows = TableRows::open(args)?;
     let bytes = rows.account.rows as u64 * rows.account.columns as u64 * 8;
     Ok((bytes > most).then_some(rows))
-}
-
-/// The file of `FILE.npz:MEMBER`.
-fn file_of(path: &Path) -> std::path::PathBuf {
-    let text = path.to_string_lossy();
-    match text.rsplit_once(':') {
-        Some((file, _)) if !path.exists() => file.into(),
-        _ => path.to_owned(),
-    }
 }
 
 /// Of so many rows, one in how many is shown.

@@ -7,14 +7,15 @@ mod tally;
 
 use crate::args::ScoreArgs;
 use crate::exit::Failure;
-use crate::input::DataAccount;
+use crate::figures;
 use crate::interrupt::Session;
 use crate::outputs::{
     self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, warn_of_lost_text,
 };
-use crate::plot;
 use crate::rows::{Piece, TableRows};
 use crate::saved;
+use crate::standard::is_standard;
+use crate::table::DataAccount;
 use crate::transform::{self, Seconds, from_row};
 use crate::values::PlotKind;
 use crate::words::{Words, peak_memory, timed};
@@ -113,7 +114,7 @@ fn check_outputs(args: &ScoreArgs) -> Result<(), Failure> {
     let wanted: Vec<Wanted<'_>> =
         table.into_iter().chain(second).chain(outputs::wanted_plots(&args.plot)).collect();
     outputs::check(&inputs, &wanted)?;
-    let standard = |path: &Path| outputs::is_standard(path);
+    let standard = |path: &Path| is_standard(path);
     if standard(&args.input.data) && args.limits.reference.as_deref().is_some_and(standard) {
         return Err(Failure::usage(
             "DATA and --reference are both standard input",
@@ -243,7 +244,7 @@ impl Work<'_> {
                     (kind, Some(shown)) => shown.draw(kind, self.known, &data.path)?,
                     (_, None) => return Ok(()),
                 };
-                plot::save(&figure, &request.path)
+                figures::save(&figure, &request.path)
             };
             self.seconds.write += files.put(&request.path, request.kind.name(), draw)?;
         }

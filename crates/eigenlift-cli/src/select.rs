@@ -10,18 +10,17 @@ mod settings;
 mod tables;
 mod trail;
 
-pub(crate) use trail::told;
-
 use crate::account::say_files;
 use crate::args::{AskedSelection, Precision, SelectMethod};
 use crate::exit::Failure;
+use crate::figures;
 use crate::input::{Groups, Input};
 use crate::interrupt::Session;
 use crate::labels;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, title, warn_of_lost_text};
-use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::too_large;
+use crate::standard::is_standard;
 use crate::values::PlotKind;
 use crate::words::{Words, counted, timed};
 use eigenlift::data::AnySamples;
@@ -78,7 +77,7 @@ fn check(asked: &AskedSelection<'_>) -> Result<(), Failure> {
     let (json, out) = (output.speech.json, output.out.as_deref());
     outputs::check_standard_output(json, out)?;
     for (flag, path) in [("--scores", asked.scores()), ("--path", output.path.as_deref())] {
-        if path.is_some_and(outputs::is_standard) {
+        if path.is_some_and(is_standard) {
             return Err(Failure::usage(
                 format!("{flag} -"),
                 "standard output is for the reduced table, or for the account with --json",
@@ -185,7 +184,7 @@ fn write(
     }
     let name = title(&format!("Selection ({})", asked.method), &table.input.account.path);
     for request in &output.plot {
-        let draw = || plot::save(&picture::draw(found, &name)?, &request.path);
+        let draw = || figures::save(&picture::draw(found, &name)?, &request.path);
         files.put(&request.path, request.kind.name(), draw)?;
     }
     if let Some(path) = &output.report {

@@ -1,12 +1,18 @@
-//! Whether standard output was open when the program was started.
+//! Standard input and output: what stands for them, and whether standard output was open when the program was started.
 //!
 //! The standard library opens `/dev/null` in place of a closed standard output before `main` runs, and what is written
 //! there is lost without an error. So the look is taken before the standard library starts.
 
 use crate::exit::Failure;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the path stands for standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
 
 /// Fails if standard output was closed at the start, as by `>&-` in a shell.
 pub(crate) fn check() -> Result<(), Failure> {

@@ -2,16 +2,18 @@
 
 use crate::args::{Precision, TransformArgs};
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::figures::{self, Shown};
+use crate::input::Input;
 use crate::interrupt::Session;
 use crate::method::{OneView, output_names};
 use crate::outputs::{
     self, Kind, OutputFiles, PassingTable, ScoreWriter, Wanted, Written, label_title, score_names, title,
     warn_of_lost_text,
 };
-use crate::plot::{self, Shown};
 use crate::rows::{TableRows, sample_scores};
 use crate::saved;
+use crate::standard::is_standard;
+use crate::table::DataAccount;
 use crate::words::{Words, bytes, peak_memory, timed};
 use eigenlift::engine::Cpu;
 use eigenlift::error::Error;
@@ -103,7 +105,7 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
         for request in &args.plot {
             files.put(&request.path, request.kind.name(), || {
                 let figure = session.watched(quiet, |watch| draw(&named, &mut rows, watch))?;
-                plot::save(&figure, &request.path)
+                figures::save(&figure, &request.path)
             })?;
         }
         rows.account
@@ -132,7 +134,7 @@ pub(crate) fn run(args: &TransformArgs, session: &Session) -> Result<(), Failure
 
 /// Rows for a picture are read a second time.
 fn check_picture(args: &TransformArgs) -> Result<(), Failure> {
-    let once = outputs::is_standard(&args.input.data) || is_sparse(&args.input.data);
+    let once = is_standard(&args.input.data) || is_sparse(&args.input.data);
     if args.plot.is_empty() || !once {
         return Ok(());
     }
@@ -151,7 +153,7 @@ fn draw(named: &Named<'_>, rows: &mut TableRows, watch: &Watch) -> Result<Figure
     let shown = Shown { scores: &scores, target: target.as_ref(), rows: None };
     let name = title("Scores", &rows.account.path);
     // Shares of the variance are those of the rows of the fit.
-    plot::draw_plain_scatter(&named.names, &shown, &name)
+    figures::draw_plain_scatter(&named.names, &shown, &name)
 }
 
 /// Projects the rows of a sparse matrix.

@@ -2,8 +2,9 @@
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::input::{Carried, DataAccount, Input, ViewAccount, read_options};
-use crate::outputs::is_standard;
+use crate::input::Input;
+use crate::standard::is_standard;
+use crate::table::{Carried, DataAccount, ViewAccount, read_options};
 use crate::words::{counted, timed};
 use eigenlift_io::{TableStream, Target, TextColumn, is_sparse, named_places, read_table_from};
 use std::collections::{HashMap, HashSet};

@@ -5,13 +5,15 @@ use super::studies::{Studies, sensitivity_figure};
 use crate::account;
 use crate::args::{ChooseKpcaArgs, LabelChoice, MachineArgs, Precision, ScorerChoice};
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::figures;
+use crate::input::Input;
 use crate::interrupt::Session;
 use crate::labels;
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, title};
-use crate::plot;
 use crate::report::{self, Told};
 use crate::rows::too_large;
+use crate::standard::is_standard;
+use crate::table::DataAccount;
 use crate::values::{ComponentChoice, PlotKind};
 use crate::words::{Words, timed};
 use eigenlift::data::Labels;
@@ -112,7 +114,7 @@ pub(crate) fn run(args: &ChooseKpcaArgs, session: &Session) -> Result<(), Failur
 
 /// Pictures of what was found, for a report.
 fn figures(choice: &KernelChoice, studies: &Studies) -> Result<Vec<Block>, Failure> {
-    let mut figures = vec![report::figure(PlotKind::Choice, &curve::figure(choice, "")?)];
+    let mut figures = vec![report::figure(PlotKind::Choice, &figures::draw_kernel_choice(choice, "")?)];
     if let Some(report) = &studies.sensitivity {
         figures.push(report::figure(PlotKind::Sensitivity, &sensitivity_figure(report, "")?));
     }
@@ -121,7 +123,7 @@ fn figures(choice: &KernelChoice, studies: &Studies) -> Result<Vec<Block>, Failu
 
 /// What can be refused before the table is read.
 fn check(args: &ChooseKpcaArgs) -> Result<(), Failure> {
-    if args.out.as_deref().is_some_and(outputs::is_standard) {
+    if args.out.as_deref().is_some_and(is_standard) {
         return Err(Failure::usage(
             "--out -",
             "standard output is for what was chosen",
@@ -216,10 +218,10 @@ fn write(args: &ChooseKpcaArgs, choice: &KernelChoice, studies: &Studies) -> Res
             (PlotKind::Sensitivity, Some(report)) => {
                 sensitivity_figure(report, &format!("{} to the bandwidth", title("Sensitivity", data)))
             }
-            _ => curve::figure(choice, &title("Bandwidth and components", data)),
+            _ => figures::draw_kernel_choice(choice, &title("Bandwidth and components", data)),
         };
         if request.kind != PlotKind::Sensitivity || studies.sensitivity.is_some() {
-            files.put(&request.path, request.kind.name(), || plot::save(&figure()?, &request.path))?;
+            files.put(&request.path, request.kind.name(), || figures::save(&figure()?, &request.path))?;
         }
     }
     Ok(files)

@@ -1,11 +1,12 @@
 //! Eigenvalues, eigenvectors β, coefficients α and scores as tables.
 
-use super::matrix::refuse_large;
 use super::{prepare, rows};
 use crate::args::{EigenArgs, EigenTable};
 use crate::exit::Failure;
 use crate::interrupt::Session;
 use crate::outputs;
+use crate::pairwise::refuse_large;
+use crate::standard::is_standard;
 use crate::words::{Words, aligned};
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{FittedKernelPca, KernelPca};
@@ -44,7 +45,7 @@ pub(super) fn run(args: &EigenArgs, session: &Session) -> Result<(), Failure> {
     let tables = Tables { model: &model };
     if let (Some(path), Some(what)) = (&args.shared.out, args.what) {
         tables.write(what, path)?;
-        if !outputs::is_standard(path) {
+        if !is_standard(path) {
             words.say(format_args!("wrote {}", path.display()));
         }
         if !args.shared.speech.json {

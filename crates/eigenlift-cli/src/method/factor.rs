@@ -3,8 +3,8 @@
 use super::kpca::{Accuracy, low_rank};
 use crate::args::FactorArgs;
 use crate::exit::Failure;
-use crate::input::{DataAccount, samples_bytes};
-use crate::plot::Shown;
+use crate::figures::Shown;
+use crate::table::{DataAccount, samples_bytes};
 use crate::values::RankChoice;
 use crate::words::{counted, short};
 use eigenlift::factor::{FactorPlan, RegularizationCurve};

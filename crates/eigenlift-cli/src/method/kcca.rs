@@ -9,10 +9,12 @@ use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object}
 use crate::account::SHOWN_COMPONENTS;
 use crate::args::{InputArgs, KccaArgs, Precision};
 use crate::exit::Failure;
-use crate::input::{DataAccount, Input};
+use crate::figures::{Shown, colored};
+use crate::input::Input;
+use crate::model::draw_scatter;
 use crate::outputs::score_names;
-use crate::plot::{self, Shown, colored};
 use crate::rows::{TableRows, too_large};
+use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::views;
 use crate::words::{aligned, counted};
@@ -310,7 +312,7 @@ impl Model for FittedKernelCca {
                 draw_regularization(curve, summed, title)
             }
             (PlotKind::Regularization, None) => Err(nothing_chosen()),
-            _ => plot::draw_scatter(self, shown, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 }

@@ -8,9 +8,10 @@ use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object}
 use crate::account::{SHOWN_COMPONENTS, number};
 use crate::args::{KdaArgs, Precision};
 use crate::exit::Failure;
-use crate::input::DataAccount;
-use crate::plot::{self, Shown};
+use crate::figures::Shown;
+use crate::model::draw_scatter;
 use crate::rows::TableRows;
+use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{aligned, aligned_with_text, counted};
 use eigenlift::matrix::Matrix;
@@ -291,7 +292,7 @@ impl Model for Told {
                 };
                 draw_regions(&predictor, shown, title)
             }
-            _ => plot::draw_scatter(self, shown, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 }

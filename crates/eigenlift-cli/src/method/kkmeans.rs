@@ -6,9 +6,10 @@ use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object}
 use crate::account::number;
 use crate::args::{KkmeansArgs, Precision};
 use crate::exit::Failure;
-use crate::input::DataAccount;
-use crate::plot::{self, Plane, Shown};
+use crate::figures::{self, Plane, Shown};
+use crate::model::draw_scatter;
 use crate::rows::TableRows;
+use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{aligned, counted};
 use eigenlift::data::AnyPoints;
@@ -129,14 +130,14 @@ impl Told {
                 found = self.places(rows, &Watch::default())?;
                 &found
             }
-            _ => return plot::draw_scatter(self, shown, title),
+            _ => return draw_scatter(self, shown, title),
         };
         let clusters = match (shown.target, shown.rows) {
             (None, Some(rows)) => Some(self.found_for(rows)?),
             _ => None,
         };
         let target = shown.target.or(clusters.as_ref());
-        plot::scatter_of(&Shown { scores: &plane.places, target, rows: None }, &plane.axes, true, title)
+        figures::scatter_of(&Shown { scores: &plane.places, target, rows: None }, &plane.axes, true, title)
     }
 }
 

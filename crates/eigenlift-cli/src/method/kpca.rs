@@ -7,12 +7,12 @@ pub(crate) use aligned::Earlier;
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
 use crate::account;
 use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
-use crate::choose;
 use crate::exit::Failure;
-use crate::input::{DataAccount, column_places, samples_bytes};
-use crate::kernel::refuse_large;
-use crate::plot::{self, Shown};
+use crate::figures::{self, Shown};
+use crate::model::draw_scatter;
+use crate::pairwise::refuse_large;
 use crate::rows::TableRows;
+use crate::table::{DataAccount, column_places, samples_bytes};
 use crate::values::{ComponentChoice, PlotKind, RankChoice};
 use eigenlift::features::{Approximation, LowRank, Rank};
 use eigenlift::matrix::Matrix;
@@ -275,13 +275,13 @@ impl Model for FittedKernelPca {
     }
 
     fn shares(&self) -> Vec<f64> {
-        account::shares(self)
+        figures::shares(self)
     }
 
     fn pictures(&self, has_rows: bool) -> Vec<PlotKind> {
         let mut kinds = vec![PlotKind::Scree];
         kinds.extend(self.choice().map(|_| PlotKind::Choice));
-        if plot::is_planar(self, has_rows) {
+        if figures::is_planar(self, has_rows) {
             kinds.extend(PLANAR);
         }
         kinds
@@ -293,13 +293,13 @@ impl Model for FittedKernelPca {
 
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         match (kind, self.choice()) {
-            (PlotKind::Choice, Some(choice)) => choose::curve_figure(choice, title),
-            (PlotKind::Scree, _) => plot::draw_scree(self, title),
-            (PlotKind::Contours, _) => plot::draw_contours(self, shown, title),
-            (PlotKind::Linear, _) => plot::draw_linear(self, shown, title),
-            (PlotKind::Curves, _) => plot::draw_curves(self, shown, title),
-            (PlotKind::Gram, _) => plot::draw_gram(self, shown, title),
-            _ => plot::draw_scatter(self, shown, title),
+            (PlotKind::Choice, Some(choice)) => figures::draw_kernel_choice(choice, title),
+            (PlotKind::Scree, _) => figures::draw_scree(self, title),
+            (PlotKind::Contours, _) => figures::draw_contours(self, shown, title),
+            (PlotKind::Linear, _) => figures::draw_linear(self, shown, title),
+            (PlotKind::Curves, _) => figures::draw_curves(self, shown, title),
+            (PlotKind::Gram, _) => figures::draw_gram(self, shown, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::args::{
     DiffusionArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice, Precision,
 };
 use crate::exit::Failure;
-use crate::input::{DataAccount, samples_bytes};
 use crate::rows::TableRows;
+use crate::table::{DataAccount, samples_bytes};
 use crate::values::PlotKind;
 use edges::{read_cut, read_graph};
 use eigenlift::graph::{Graph, NeighborSearch};

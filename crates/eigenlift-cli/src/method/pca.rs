@@ -1,14 +1,14 @@
 //! Principal component analysis.
 
 use super::{Method, Model, PlanWords, Rows, check_plots, object};
-use crate::account::{SHOWN_COMPONENTS, certified, number};
+use crate::account::{SHOWN_COMPONENTS, certified, choice_table, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
-use crate::choose::{choice_figure, choice_table};
 use crate::exit::Failure;
-use crate::input::{DataAccount, samples_bytes};
+use crate::figures::{self, Shown};
+use crate::model::draw_scatter;
 use crate::outputs::{self, score_names};
-use crate::plot::{self, Shown};
 use crate::rows::TableRows;
+use crate::table::{DataAccount, samples_bytes};
 use crate::values::{ComponentChoice, PlotKind};
 use crate::words::{aligned, aligned_with_text, counted};
 use eigenlift::eigen::Grounds;
@@ -404,14 +404,14 @@ impl Model for Told {
     fn draw(&self, kind: PlotKind, shown: &Shown<'_>, title: &str) -> Result<Figure, Failure> {
         match (kind, self.model.choice()) {
             (PlotKind::Scree, _) => draw_scree(&self.model, title),
-            (PlotKind::Choice, Some(choice)) => choice_figure(&self.model, choice, title),
-            _ => plot::draw_scatter(self, shown, title),
+            (PlotKind::Choice, Some(choice)) => figures::draw_rules(&self.model, choice, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 
     fn write_loadings(&self, path: &Path) -> Result<(), Failure> {
         let (loadings, k) = (self.model.loadings(), self.model.n_components());
-        let carried = crate::input::Carried {
+        let carried = crate::table::Carried {
             text: vec![TextColumn { name: "column".into(), position: 0, values: column_names(&self.model) }],
             target: None,
         };

@@ -5,9 +5,10 @@ use super::{Method, Model, PlanWords, Rows, check_plots, object};
 use crate::account::number;
 use crate::args::{Precision, WhitenArgs};
 use crate::exit::Failure;
-use crate::input::{DataAccount, samples_bytes};
-use crate::plot::{self, Shown};
+use crate::figures::Shown;
+use crate::model::draw_scatter;
 use crate::rows::TableRows;
+use crate::table::{DataAccount, samples_bytes};
 use crate::values::PlotKind;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::{Fitted, FittedWhitening, Whitening, WhiteningMethod};
@@ -202,7 +203,7 @@ impl Model for Told {
         match kind {
             PlotKind::Scree => draw_scree(self.model.pca(), title),
             PlotKind::Whitening => self.draw_whitening(shown, title),
-            _ => plot::draw_scatter(self, shown, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 }

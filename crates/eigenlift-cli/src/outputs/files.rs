@@ -1,8 +1,9 @@
 //! Several outputs of one command: one that fails does not keep the others from being written.
 
-use super::{ScoreWriter, Written, is_standard};
+use super::{ScoreWriter, Written};
 use crate::exit::Failure;
-use crate::input::Carried;
+use crate::standard::is_standard;
+use crate::table::Carried;
 use crate::words::timed;
 use eigenlift::matrix::Matrix;
 use std::path::Path;

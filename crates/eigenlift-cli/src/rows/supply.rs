@@ -1,6 +1,6 @@
 //! Where rows come from: a table that is read as it goes, or a sparse matrix whose rows become dense a few at a time.
 
-use crate::input::Carried;
+use crate::table::Carried;
 use eigenlift_io::{SparseTable, Table, TableError, TableStream};
 
 /// Where rows come from.

@@ -2,9 +2,9 @@
 
 use super::found::Found;
 use super::resume::Kept;
-use crate::input::DataAccount;
 use crate::labels;
 use crate::outputs::Written;
+use crate::table::DataAccount;
 use eigenlift_select::{FeatureScore, Step, Subset};
 use serde::Serialize;
 use serde_json::{Value, json};

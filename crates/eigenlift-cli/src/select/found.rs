@@ -3,8 +3,8 @@
 use super::trail::{Trail, measure_label};
 use super::{Table, nested, ranking};
 use crate::args::AskedSelection;
-use crate::input::list;
 use crate::report::{named_columns, quoted};
+use crate::table::list;
 use crate::values::FeatureChoice;
 use crate::words::{counted, short};
 use eigenlift_select::{Kind, Scorer, SelectionReport, Subset};

@@ -2,7 +2,7 @@
 
 use super::found::{Found, with_spread};
 use super::trail::measure_label;
-use crate::input::list;
+use crate::table::list;
 use eigenlift_select::Nested;
 
 /// The score, and what was chosen how often.

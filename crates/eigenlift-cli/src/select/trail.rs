@@ -1,5 +1,6 @@
 //! The steps of a selection as tables and pictures show them.
 
+use crate::figures::step_name;
 use eigenlift_select::{Measure, SelectionMethod, SelectionReport, Subset};
 
 /// What a step does.
@@ -38,13 +39,8 @@ pub(super) struct Point {
 impl Point {
     /// The feature, with a minus where it was taken out.
     pub(super) fn told(&self) -> String {
-        told(&self.name, self.action == Action::Removed)
+        step_name(&self.name, self.action == Action::Removed)
     }
-}
-
-/// A feature, with a minus where it was taken out.
-pub(crate) fn told(name: &str, removed: bool) -> String {
-    if removed { format!("−{name}") } else { name.to_owned() }
 }
 
 /// The steps, scored on rows held out, or by the filter where none were.

@@ -2,10 +2,10 @@
 
 use super::super::Model;
 use crate::exit::Failure;
-use crate::input::{DataAccount, list, numbered};
-use crate::plot::Shown;
+use crate::figures::Shown;
 use crate::rows::TableRows;
 use crate::saved;
+use crate::table::{DataAccount, list, numbered};
 use crate::values::PlotKind;
 use crate::words::counted;
 use eigenlift::data::AnyPoints;

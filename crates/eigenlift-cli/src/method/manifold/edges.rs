@@ -1,8 +1,8 @@
 //! Tables of edges: from, to and perhaps length, rows counted from 1.
 
 use crate::exit::Failure;
-use crate::input::numbered;
-use crate::outputs::is_standard;
+use crate::standard::is_standard;
+use crate::table::numbered;
 use eigenlift::graph::{Edge, Graph};
 use eigenlift_io::{ErrorKind, ReadOptions, Table, TableError, read_table};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::MetricChoice;
 use crate::exit::Failure;
-use crate::plot::{Shown, colored};
+use crate::figures::{Shown, colored};
 use eigenlift::data::AnySamples;
 use eigenlift::engine::Engine;
 use eigenlift::error::Error;

@@ -3,8 +3,9 @@
 use super::picture::{self, Source};
 use super::{COMPONENT, words};
 use crate::exit::Failure;
+use crate::figures::Shown;
 use crate::method::{Model, Rows, object};
-use crate::plot::{self, Shown};
+use crate::model::draw_scatter;
 use crate::values::PlotKind;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::manifold::{ManifoldKind, Part};
@@ -142,7 +143,7 @@ impl Model for Told {
                 Ok(scree(&Scree { eigenvalues: &values, title, ..Scree::default() })?)
             }
             (PlotKind::Graph, Some(source), _) => picture::draw(&self.model, source, shown, title),
-            _ => plot::draw_scatter(self, shown, title),
+            _ => draw_scatter(self, shown, title),
         }
     }
 }

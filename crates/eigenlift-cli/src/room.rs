@@ -1,13 +1,13 @@
 //! Whether a table has room in memory.
 
-use super::file_of;
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::input::read_options;
-use crate::outputs::is_standard;
+use crate::standard::is_standard;
+use crate::table::read_options;
 use crate::words::bytes;
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift_io::{Format, TableStream, is_sparse, sparse_bytes};
+use std::path::{Path, PathBuf};
 
 /// No file holds more bytes than this for each of its own, however well it is compressed.
 const LARGEST_RATIO: u64 = 1032;
@@ -52,4 +52,13 @@ pub(crate) fn check_room(args: &InputArgs, allowed: Option<u64>) -> Result<(), F
             "Read fewer columns with --columns, or use a machine with more memory"
         }
     )))
+}
+
+/// The file of `FILE.npz:MEMBER`.
+pub(crate) fn file_of(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    match text.rsplit_once(':') {
+        Some((file, _)) if !path.exists() => file.into(),
+        _ => path.to_owned(),
+    }
 }

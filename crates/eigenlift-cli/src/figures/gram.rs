@@ -2,7 +2,7 @@
 
 use super::{Shown, continuous};
 use crate::exit::Failure;
-use crate::kernel::{Square, refuse_large, square};
+use crate::pairwise::{Square, refuse_large, square};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::FittedKernelPca;
