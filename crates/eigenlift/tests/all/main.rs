@@ -3,6 +3,7 @@
 mod control_limits;
 mod directions;
 mod extremes;
+mod far_from_origin;
 mod golden;
 mod kernel_cca;
 mod kernel_choice;
