@@ -74,8 +74,8 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         With "auto": `shares` of the variance that were tried, the accuracies on held-out rows as `scores`, their `errors`, and
         which was `chosen`.
     held_out_accuracy_ : tuple of float or None
-        Accuracy on held-out samples, mean and standard error over folds. Where κ was chosen, each fold is judged with the κ that the
-        other folds choose, which is less optimistic than the best score of the curve.
+        Accuracy on held-out samples, mean and standard error over folds. Where κ was chosen, this is the unbiased (nested
+        cross-validation) estimate: κ is chosen without the fold that is measured. None with two folds, which leave nothing to choose by.
     training_accuracy_ : float
         Accuracy on the rows of the fit. Optimistic.
     left_out_ : float or None

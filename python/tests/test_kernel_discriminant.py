@@ -76,7 +76,7 @@ def test_a_kernel_separates_what_a_line_does_not():
     line, curve = KernelDiscriminant().fit(MOONS, MOON), KernelDiscriminant(kernel="rbf", gamma=2).fit(MOONS, MOON)
     assert line.held_out_accuracy_[0] < 0.92 < 0.96 < curve.held_out_accuracy_[0]
     found = curve.regularization_curve_
-    assert len(found.shares) == 13 and curve.held_out_accuracy_[0] == found.scores[found.chosen]
+    assert len(found.shares) == 13 and curve.held_out_accuracy_[0] <= found.scores[found.chosen]
     gram = rbf_kernel(MOONS, gamma=2)
     assert_allclose(curve.regularization_, found.shares[found.chosen] * (1 - gram.mean()), rtol=1e-9)
     # What scikit-learn measures is close to what the fit has measured.

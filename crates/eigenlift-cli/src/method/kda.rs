@@ -237,7 +237,10 @@ impl Model for Told {
                 percent(error),
                 counted(model.folds(), "fold")
             ),
-            None => format!("accuracy: {training} of the rows of the fit are classified rightly; no rows were held out"),
+            None => {
+                let held_out = if model.folds() == 0 { "no rows were held out" } else { "none is known for held-out samples" };
+                format!("accuracy: {training} of the rows of the fit are classified rightly; {held_out}")
+            }
         });
         lines.push(regularization_words(&[model.regularization()], model.curve(), model.folds()));
         lines.extend(left_out(model.plan(), model.left_out()));

@@ -12,7 +12,7 @@ mod spectrum;
 pub(crate) use chooser::{Chooser, SAMPLE_SHARE};
 pub use plan::FactorPlan;
 pub(crate) use planner::{CHUNK_ROWS, FALLBACK_LANDMARKS, fallback, landmarks_that_fit, low_rank, primal};
-pub(crate) use regularization::SHARES;
+pub(crate) use regularization::{FEWEST_NESTED, SHARES};
 pub use regularization::{Regularization, RegularizationCurve};
 pub(crate) use request::{Request, check_count};
 pub(crate) use rows::Rows;

@@ -20,6 +20,9 @@ pub(crate) const SHARES: [f64; 13] = [
     1.0,
 ];
 
+/// Fewest folds with which κ can be chosen without the fold that is measured: one is measured, the others choose.
+pub(crate) const FEWEST_NESTED: usize = 3;
+
 /// κ, which is added to the diagonal of covariances of features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -21,7 +21,9 @@ use crate::data::AnySamples;
 use crate::data::folds::folds_of;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{Factor, FactorPlan, Regularization, RegularizationCurve, SHARES, Spectrum, shrunk};
+use crate::factor::{
+    FEWEST_NESTED, Factor, FactorPlan, Regularization, RegularizationCurve, SHARES, Spectrum, shrunk,
+};
 use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
@@ -37,9 +39,6 @@ use std::sync::Arc;
 
 /// κ as a share of tr C at which permutations are compared where κ is chosen.
 const TESTED_SHARE: f64 = 0.01;
-
-/// Fewest folds with which κ can be chosen on the other folds.
-pub(super) const FEWEST_NESTED: usize = 3;
 
 /// Settings of kernel canonical correlation analysis.
 ///

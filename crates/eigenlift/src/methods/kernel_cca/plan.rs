@@ -1,10 +1,8 @@
 //! What a fit of canonical correlations will do and why.
 
-use super::FEWEST_NESTED;
 use super::permute::MOST_ROWS;
 use crate::error::{Error, Result};
-use crate::factor::FactorPlan;
-use crate::factor::Regularization;
+use crate::factor::{FEWEST_NESTED, FactorPlan, Regularization};
 use crate::model::{Planned, human_bytes, machine_lines};
 use serde::{Deserialize, Serialize};
 

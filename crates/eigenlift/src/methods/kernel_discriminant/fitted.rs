@@ -97,8 +97,8 @@ impl FittedKernelDiscriminant {
 
     /// Share of held-out rows that were classified rightly, mean over folds, and its standard error.
     ///
-    /// Where κ was chosen, each fold is judged with the κ that the other folds choose, (C67); the curve has the accuracy of the chosen one,
-    /// which is optimistically biased; a little of that is left here.
+    /// Where κ was chosen, this is the unbiased (nested cross-validation) estimate: each fold is judged with the κ that models which saw no
+    /// row of it choose on the other folds, (C67). It takes 3 folds. The curve has the accuracy of the chosen κ, which is optimistically biased.
     pub fn held_out_accuracy(&self) -> Option<(f64, f64)> {
         self.facts.held_out
     }

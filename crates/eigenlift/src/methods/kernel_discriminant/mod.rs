@@ -13,7 +13,7 @@ pub use fitted::FittedKernelDiscriminant;
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{Factor, FactorPlan, Regularization, RegularizationCurve, SHARES, shrunk};
+use crate::factor::{FEWEST_NESTED, Factor, FactorPlan, Regularization, RegularizationCurve, SHARES, shrunk};
 use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
@@ -148,8 +148,10 @@ impl KernelDiscriminant {
 
     /// Fits on rows of known classes, numbered from 0.
     ///
-    /// Cost: one reading of the rows for moments, n·m(2d + 2m) flops with m features; (folds + 1)·9m³ for the directions; one
-    /// more reading, n·m(2d + m), for held-out rows.
+    /// With κ chosen, the accuracy on held-out rows is that of nested cross-validation: κ is chosen without the fold that is measured.
+    ///
+    /// Cost: one reading of the rows for moments, n·m(2d + 2m) flops with m features; (folds + 1)·9m³ for the directions, and as much for
+    /// each pair of folds where κ is chosen; one more reading, n·m(2d + m), for held-out rows.
     ///
     /// # Errors
     /// One class, a class of fewer than 2 rows, settings out of range, κ = 0 where classes have no variance within
@@ -173,7 +175,7 @@ impl KernelDiscriminant {
         let job = Job { settings: self, factor: &factor, x, labels: &labels, engine: &*engine };
         let without_kappa = self.regularization == Regularization::Value(0.0);
         let sums = Sums::read(&factor, x.points(), (&labels, without_kappa), &self.features.watch)?;
-        let (solved, trials) = job.solve(&sums, &mut warnings)?;
+        let (solved, held_out) = job.solve(&sums, &mut warnings)?;
         let (projection, means) = job.projection(&solved);
         let rank = solved.ratios.len();
         if rank < k {
@@ -189,8 +191,8 @@ impl KernelDiscriminant {
             facts: Facts {
                 regularization: solved.kappa,
                 folds: labels.n_folds,
-                held_out: trials.as_ref().map(|(held_out, _)| *held_out),
-                curve: trials.and_then(|(_, curve)| curve),
+                held_out: held_out.accuracy,
+                curve: held_out.curve,
                 training_accuracy: 0.0,
                 left_out: factor.left_out(sums.residual_trace(), sums.trace),
             },
@@ -234,11 +236,12 @@ impl KernelDiscriminant {
     /// once, directions of all folds, a piece of rows with its features and along them.
     fn bytes(&self, plan: &FactorPlan, n_classes: usize, folds: usize) -> u128 {
         let (m, folds) = (plan.rank as u128, folds.max(1) as u128);
-        let at_once = folds.min(plan.threads as u128).max(1);
+        let pairs = if self.n_tried() > 1 { folds * (folds - 1) / 2 } else { 0 };
+        let at_once = (folds + pairs).min(plan.threads as u128).max(1);
         let columns = self.n_tried() as u128 * n_classes as u128;
         let piece = plan.chunk_rows as u128 * (2 * m + columns);
-        let numbers =
-            m * m * (folds + 6 + 8 * at_once) + folds * m * (columns + 2 * n_classes as u128) + piece;
+        let models = (folds + pairs) * m * (columns + 2 * n_classes as u128);
+        let numbers = m * m * (folds + 6 + 8 * at_once) + models + piece;
         u128::from(plan.bytes_needed).max(8 * numbers)
     }
 
@@ -267,12 +270,18 @@ struct Job<'a> {
     engine: &'a dyn Engine,
 }
 
-/// Accuracy on held-out rows with its standard error, and the curve over κ where it was chosen.
-type HeldOut = ((f64, f64), Option<RegularizationCurve>);
+/// What is known of held-out rows.
+#[derive(Default)]
+struct HeldOut {
+    /// With its standard error.
+    accuracy: Option<(f64, f64)>,
+    /// Over κ, where it was chosen.
+    curve: Option<RegularizationCurve>,
+}
 
 impl Job<'_> {
     /// Directions for the κ asked for or the best one.
-    fn solve(&self, sums: &Sums, warnings: &mut Vec<String>) -> Result<(Discriminants, Option<HeldOut>)> {
+    fn solve(&self, sums: &Sums, warnings: &mut Vec<String>) -> Result<(Discriminants, HeldOut)> {
         let all = sums.of_all()?;
         let total = all.total();
         if total <= 64.0 * f64::EPSILON * all.scale {
@@ -291,10 +300,18 @@ impl Job<'_> {
             (Some(trials), Regularization::Auto) => {
                 let curve = trials.curve();
                 let at = curve.chosen;
-                (Some((trials.nested_accuracy(), Some(curve))), at)
+                let accuracy = trials.nested_accuracy();
+                if accuracy.is_none() {
+                    warnings.push(format!(
+                        "No accuracy on held-out samples is reported: the regularization is chosen, and the accuracy of the choice takes \
+                         {FEWEST_NESTED} folds, one that is measured and others that choose, whose samples differ. Give more samples of \
+                         each class, or the regularization as a number."
+                    ));
+                }
+                (HeldOut { accuracy, curve: Some(curve) }, at)
             }
-            (Some(trials), _) => (Some((trials.accuracy(0), None)), 0),
-            (None, _) => (None, 0),
+            (Some(trials), _) => (HeldOut { accuracy: Some(trials.accuracy(0)), curve: None }, 0),
+            (None, _) => (HeldOut::default(), 0),
         };
         let watch = &self.settings.features.watch;
         watch.step("directions", 0, 1)?;

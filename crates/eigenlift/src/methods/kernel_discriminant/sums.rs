@@ -122,23 +122,19 @@ impl Sums {
 
     /// Moments of all rows.
     pub(super) fn of_all(&self) -> Result<ClassMoments> {
-        self.moments(usize::MAX)
+        self.without(&[])
     }
 
-    /// Moments of all rows but those of a fold.
+    /// Moments of all rows but those of some folds.
     ///
-    /// Numerics: the other folds are merged, which costs m² each and loses no digits, where taking the fold out could.
-    pub(super) fn without(&self, fold: usize) -> Result<ClassMoments> {
-        self.moments(fold)
-    }
-
-    fn moments(&self, left_out: usize) -> Result<ClassMoments> {
+    /// Numerics: the other folds are merged, which costs m² each and loses no digits, where taking folds out could.
+    pub(super) fn without(&self, left_out: &[usize]) -> Result<ClassMoments> {
         let m = self.origin.len();
         let n_classes = self.folds.first().map_or(0, |fold| fold.counts.len());
         let mut partial = Partial::empty(m);
         let mut counts = vec![0.0; n_classes];
         let mut sums: Matrix<f64> = Matrix::zeros(n_classes, m);
-        for (_, fold) in self.folds.iter().enumerate().filter(|(number, _)| *number != left_out) {
+        for (_, fold) in self.folds.iter().enumerate().filter(|(number, _)| !left_out.contains(number)) {
             partial.merge(&fold.partial)?;
             counts.iter_mut().zip(&fold.counts).for_each(|(sum, count)| *sum += count);
             sums.as_mut_slice().iter_mut().zip(fold.sums.as_slice()).for_each(|(sum, own)| *sum += own);

@@ -4,7 +4,7 @@ use super::{any, flowers, rings, spec};
 use eigenlift::error::Error;
 use eigenlift::factor::Regularization::Value;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::KernelDiscriminant;
+use eigenlift::methods::{FittedKernelDiscriminant, KernelDiscriminant};
 use eigenlift::progress::{CancelToken, Watch};
 
 fn refused(settings: &KernelDiscriminant, x: &Matrix<f64>, classes: &[u32], part: &str) {
@@ -64,6 +64,20 @@ fn small_classes_take_fewer_folds_and_say_so() {
     let quiet =
         KernelDiscriminant::new().folds(0).regularization(Value(0.1)).fit(&any(&x), &classes).unwrap();
     assert!(quiet.held_out_accuracy().is_none() && quiet.curve().is_none() && quiet.warnings().is_empty());
+}
+
+#[test]
+fn the_accuracy_of_a_choice_takes_three_folds() {
+    let (x, mut classes) = rings(60, 1);
+    classes.iter_mut().enumerate().for_each(|(i, class)| *class = u32::from(i < 2));
+    let model = KernelDiscriminant::new().fit(&any(&x), &classes).unwrap();
+    assert!(model.folds() == 2 && model.held_out_accuracy().is_none() && model.curve().is_some());
+    let warnings = model.warnings().join(" ");
+    assert!(warnings.contains("No accuracy on held-out samples is reported"), "{warnings}");
+    let loaded = FittedKernelDiscriminant::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert!(loaded.held_out_accuracy().is_none() && loaded.curve().is_some());
+    let fixed = KernelDiscriminant::new().regularization(Value(0.1)).fit(&any(&x), &classes).unwrap();
+    assert!(fixed.held_out_accuracy().is_some());
 }
 
 #[test]
