@@ -161,7 +161,9 @@ pub(crate) fn plan_kernel_pca(
     threads: usize,
 ) -> PyResult<(String, String)> {
     let (settings, samples) = (settings.build()?, x.samples()?);
-    let plan = work::run(py, threads, None, move |engine, _| settings.engine(engine.clone()).plan(&samples))?;
+    let plan = work::run(py, threads, None, move |engine, _| {
+        Ok(settings.engine(engine.clone()).prepare(&samples)?.plan().clone())
+    })?;
     Ok((json(&plan)?, plan.to_string()))
 }
 
@@ -184,7 +186,7 @@ pub(crate) fn fit_pca(
     let (settings, samples) = (settings.build()?, x.samples()?);
     let weights = weights.map(|weights| weights.as_array().to_vec());
     let model = work::run(py, threads, progress, move |engine, watch| {
-        running(settings, engine, watch).fit_points(samples.points(), weights.as_deref())
+        running(settings, engine, watch).fit((samples.points(), weights.as_deref()))
     })?;
     Ok(Model::new(model))
 }
@@ -198,8 +200,9 @@ pub(crate) fn plan_pca(
     threads: usize,
 ) -> PyResult<(String, String)> {
     let (settings, samples) = (settings.build()?, x.samples()?);
-    let plan: PcaPlan =
-        work::run(py, threads, None, move |engine, _| settings.engine(engine.clone()).plan(&samples))?;
+    let plan: PcaPlan = work::run(py, threads, None, move |engine, _| {
+        Ok(settings.engine(engine.clone()).prepare(&samples)?.plan().clone())
+    })?;
     Ok((json(&plan)?, plan.to_string()))
 }
 
@@ -229,7 +232,7 @@ pub(crate) fn fit_whitening(
     let model = work::run(py, threads, progress, move |engine, watch| {
         whitening
             .with(|pca| running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
-            .fit_points(samples.points(), weights.as_deref())
+            .fit((samples.points(), weights.as_deref()))
     })?;
     Ok(Model::new(model))
 }

@@ -8,12 +8,13 @@ use crate::stream::PcaStream;
 use crate::sums::{FeatureSums, Features};
 use crate::work;
 use eigenlift::error::{Error, Result};
-use eigenlift::features::{FeatureSums as Moments, RowFeatures};
+use eigenlift::features::{FeatureSums as Moments, RowFeatures, Stop};
+use eigenlift::gram::Similarity;
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::{MatRef, Matrix};
-use eigenlift::methods::pca::{PcaPieces, PcaStream as Sums, WhiteningMethod};
+use eigenlift::methods::pca::WhiteningMethod;
 use eigenlift::methods::{AnyModel, Pca, Whitening};
-use eigenlift::rows::{self, Found, GramPass, KernelPieces, Pieces};
+use eigenlift::rows::{Data, Found, GramPass, Partitions, PivotDraw, RowSums};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -71,7 +72,7 @@ fn vector(object: Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(object.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec())
 }
 
-impl Pieces for Remote {
+impl Partitions for Remote {
     fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -95,26 +96,22 @@ impl Pieces for Remote {
     fn gather(&self, rows: &[usize]) -> Result<Matrix<f64>> {
         self.ask(|object| table(object.call_method1("gather", (numbers(object.py(), rows),))?))
     }
-}
 
-impl PcaPieces for Remote {
-    fn pca_sums(&self, empty: Sums) -> Result<Sums> {
+    fn row_sums(&self, empty: RowSums) -> Result<RowSums> {
         self.ask(|object| {
             let empty = PcaStream::sent(object.py(), empty)?;
             let found = object.call_method1("pca_sums", (empty,))?;
-            Ok(found.cast::<PcaStream>()?.get().sums())
+            Ok(found.cast::<PcaStream>()?.get().sums().into_sums())
         })
     }
 
-    fn centred_product(&self, centre: &[f64], by: MatRef<'_, f64>) -> Result<Matrix<f64>> {
+    fn centered_product(&self, center: &[f64], by: MatRef<'_, f64>) -> Result<Matrix<f64>> {
         self.ask(|object| {
             let py = object.py();
-            table(object.call_method1("product", (centre.to_vec().into_pyarray(py), block(py, by)?))?)
+            table(object.call_method1("product", (center.to_vec().into_pyarray(py), block(py, by)?))?)
         })
     }
-}
 
-impl KernelPieces for Remote {
     fn feature_sums(&self, features: &RowFeatures) -> Result<Moments> {
         self.ask(|object| {
             let found = object.call_method1("feature_sums", (Features::new(features),))?;
@@ -190,7 +187,7 @@ pub(crate) fn fit_pca_pieces(
 ) -> PyResult<Model> {
     let settings = settings.build()?;
     let model = work::apart(py, threads, progress, move |engine, watch| {
-        fits::running(settings, engine, watch).fit_pieces(&pieces)
+        fits::running(settings, engine, watch).fit(&pieces)
     })?;
     Ok(Model::new(model))
 }
@@ -205,7 +202,7 @@ pub(crate) fn plan_pca_pieces(
 ) -> PyResult<(String, String)> {
     let settings = settings.build()?;
     let plan = work::apart(py, threads, None, move |engine, watch| {
-        fits::running(settings, engine, watch).plan_pieces(&pieces)
+        Ok(fits::running(settings, engine, watch).prepare(&pieces)?.plan().clone())
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -232,7 +229,7 @@ pub(crate) fn fit_whitening_pieces(
     let model = work::apart(py, threads, progress, move |engine, watch| {
         whitening
             .with(|pca| fits::running(settings.onto(pca.clone()).unwrap_or(pca), engine, watch))
-            .fit_pieces(&pieces)
+            .fit(&pieces)
     })?;
     Ok(Model::new(model))
 }
@@ -249,7 +246,7 @@ pub(crate) fn fit_kernel_pca_pieces(
 ) -> PyResult<Model> {
     let settings = settings.build()?;
     let model = work::apart(py, threads, progress, move |engine, watch| {
-        settings.engine(engine.clone()).watch(watch.clone()).fit_pieces(&pieces)
+        settings.engine(engine.clone()).watch(watch.clone()).fit(&pieces)
     })?;
     Ok(Model::new(model))
 }
@@ -264,7 +261,7 @@ pub(crate) fn plan_kernel_pca_pieces(
 ) -> PyResult<(String, String)> {
     let settings = settings.build()?;
     let plan = work::apart(py, threads, None, move |engine, _| {
-        settings.engine(engine.clone()).plan_pieces(&pieces)
+        Ok(settings.engine(engine.clone()).prepare(&pieces)?.plan().clone())
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -281,7 +278,7 @@ pub(crate) fn certify_kernel_pca_pieces(
 ) -> PyResult<Model> {
     let rough = model.kernel_pca()?.clone();
     let sure = work::apart(py, threads, progress, move |engine, watch| {
-        rough.with_engine(engine.clone()).certify_pieces(&pieces, watch)
+        rough.with_engine(engine.clone()).certify_watched(&pieces, watch)
     })?;
     Ok(model.replaced(py, sure))
 }
@@ -300,7 +297,7 @@ pub(crate) fn refine_kernel_pca_pieces(
     let (rough, settings) = (model.kernel_pca()?.clone(), settings.build()?);
     let exact = work::apart(py, threads, progress, move |engine, watch| {
         let rough = rough.with_engine(engine.clone());
-        settings.engine(engine.clone()).watch(watch.clone()).refine_pieces(&rough, &pieces)
+        settings.engine(engine.clone()).watch(watch.clone()).refine(&rough, &pieces)
     })?;
     Ok(Model::new(exact))
 }
@@ -318,9 +315,10 @@ pub(crate) fn pivots_pieces<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let spec: KernelSpec = kernel.parse().map_err(to_python)?;
-    let chosen = work::apart(py, threads, progress, move |_, watch| {
-        let kernel = Kernel::new(&spec, pieces.n_cols())?;
-        rows::pivots(&pieces, &kernel, n, seed, watch)
+    let chosen = work::apart(py, threads, progress, move |engine, watch| {
+        let kernel = Similarity::Kernel(Kernel::new(&spec, pieces.n_cols())?);
+        let draw = PivotDraw { sample: None, stop: Stop { rank: n, share: 0.0 }, seed, watch };
+        Ok(Data::from(&pieces).rows(engine, false)?.pivots(&kernel, &draw)?.rows)
     })?;
     Ok(numbers(py, &chosen))
 }

@@ -7,6 +7,7 @@ use crate::pools;
 use crate::rows::{Rows, checked, matrix, to_array};
 use crate::work;
 use eigenlift::methods::pca::{PcaStream as Sums, StreamState};
+use eigenlift::rows::RowSums;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -36,7 +37,7 @@ struct Kept<'py> {
 
 impl PcaStream {
     /// Sums that are on their way to where rows are. The settings are those that a pickle needs to make them anew.
-    pub(crate) fn sent(py: Python<'_>, sums: Sums) -> PyResult<Self> {
+    pub(crate) fn sent(py: Python<'_>, sums: RowSums) -> PyResult<Self> {
         let settings = PyDict::new(py);
         settings.set_item("n_components", 1)?;
         settings.set_item("standardize", false)?;
@@ -46,7 +47,8 @@ impl PcaStream {
         settings.set_item("memory", u64::MAX)?;
         settings.set_item("sketch_rows", py.None())?;
         settings.set_item("column_names", Vec::<String>::new())?;
-        let n_features = sums.n_features();
+        let n_features = sums.n_cols();
+        let sums = Sums::of_sums(sums, pools::engine(py, 0)?);
         Ok(Self { sums: Arc::new(Mutex::new(sums)), n_features, settings: settings.unbind() })
     }
 

@@ -7,7 +7,7 @@ use eigenlift::features::{FeatureKind, FeatureParts, FeatureSums as Sums, RowFea
 use eigenlift::gram::Pair;
 use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::pca;
+use eigenlift::rows::centered_product;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -183,7 +183,7 @@ pub(crate) fn centred_product(
     let (samples, block, center) = (x.samples()?, matrix(&block)?, center.as_array().to_vec());
     let weights = weights.map(|weights| weights.as_array().to_vec());
     let product = work::run(py, threads, None, move |_, _| {
-        pca::centred_product(samples.points(), weights.as_deref(), &center, block.view())
+        centered_product(samples.points(), weights.as_deref(), &center, block.view())
     })?;
     to_array(py, product)
 }

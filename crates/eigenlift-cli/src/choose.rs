@@ -95,7 +95,7 @@ fn fit(args: &ChoosePcaArgs, session: &Session) -> Result<(FittedPca, DataAccoun
     let of_pieces = |mut rows: TableRows| {
         session.watched(quiet, |watch| {
             let settings = method.settings(&rows.account, 0, watch);
-            let (model, seconds) = timed(|| settings.fit_source(&mut rows));
+            let (model, seconds) = timed(|| settings.fit(&mut rows));
             let model = model?;
             rows.account.rows = model.n_samples();
             Ok((model, rows.account, seconds))

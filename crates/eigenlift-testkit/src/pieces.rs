@@ -1,17 +1,18 @@
-//! Rows in memory, cut into pieces that are only ever asked for what the traits allow.
+//! Rows in memory, cut into partitions that are only ever asked for what the trait allows.
 
 use eigenlift::data::AnySamples;
+use eigenlift::engine::Cpu;
 use eigenlift::error::{Error, Result};
 use eigenlift::features::{FeatureSums, RowFeatures};
 use eigenlift::gram::Pair;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::{MatRef, Matrix};
 use eigenlift::methods::AnyModel;
-use eigenlift::methods::pca::{PcaPieces, PcaStream, centred_product};
+use eigenlift::methods::pca::PcaStream;
 use eigenlift::progress::Watch;
-use eigenlift::rows::{Found, GramPass, KernelPieces, Pieces};
-use std::sync::Mutex;
+use eigenlift::rows::{Found, GramPass, Partitions, RowSums, centered_product};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A sample of rows in each piece, and what is left of each row.
 #[derive(Default)]
@@ -91,7 +92,7 @@ fn tree<T>(mut parts: Vec<T>, merge: impl Fn(&mut T, &T) -> Result<()>) -> Resul
     parts.pop().ok_or_else(|| failed("no pieces"))
 }
 
-impl Pieces for Cut {
+impl Partitions for Cut {
     fn n_rows(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -115,32 +116,30 @@ impl Pieces for Cut {
         rows.iter().enumerate().for_each(|(i, row)| self.row(*row, out.view_mut().row_mut(i)));
         Ok(out)
     }
-}
 
-impl PcaPieces for Cut {
-    fn pca_sums(&self, empty: PcaStream) -> Result<PcaStream> {
+    fn row_sums(&self, empty: RowSums) -> Result<RowSums> {
+        // What is sent is a stream that rows are added to.
+        let stream = PcaStream::of_sums(empty, Arc::new(Cpu::new(1)?));
         let parts: Result<Vec<PcaStream>> = self
             .pieces
             .iter()
             .map(|piece| {
-                let mut sums = empty.clone();
+                let mut sums = stream.clone();
                 sums.partial_fit(piece.points()).map(|()| sums)
             })
             .collect();
-        tree(parts?, PcaStream::merge)
+        tree(parts?, PcaStream::merge).map(PcaStream::into_sums)
     }
 
-    fn centred_product(&self, centre: &[f64], block: MatRef<'_, f64>) -> Result<Matrix<f64>> {
+    fn centered_product(&self, center: &[f64], block: MatRef<'_, f64>) -> Result<Matrix<f64>> {
         let parts: Result<Vec<Matrix<f64>>> =
-            self.pieces.iter().map(|piece| centred_product(piece.points(), None, centre, block)).collect();
+            self.pieces.iter().map(|piece| centered_product(piece.points(), None, center, block)).collect();
         tree(parts?, |into, part| {
             into.as_mut_slice().iter_mut().zip(part.as_slice()).for_each(|(a, b)| *a += b);
             Ok(())
         })
     }
-}
 
-impl KernelPieces for Cut {
     fn feature_sums(&self, features: &RowFeatures) -> Result<FeatureSums> {
         // What is sent is made again from its parts.
         let (parts, by_kernel) = features.parts()?;

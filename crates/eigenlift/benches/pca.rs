@@ -35,7 +35,7 @@ fn main() -> Result<(), Error> {
     let (mut seconds, mut last) = (Vec::new(), None);
     for _ in 0..number(repetitions).max(1) {
         let start = Instant::now();
-        let model = settings.fit_points(&x, None)?;
+        let model = settings.fit(&x)?;
         seconds.push(start.elapsed().as_secs_f64());
         last = Some(model);
     }

@@ -209,12 +209,12 @@ impl Method for KernelPcaSettings<'_> {
     }
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.in_memory(data, watch)?.plan(&rows.samples)?))
+        Ok(PlanWords::new(self.in_memory(data, watch)?.prepare(&rows.samples)?.plan()))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
         let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
-        Ok(PlanWords::new(&settings.plan_source(rows)?))
+        Ok(PlanWords::new(settings.prepare(rows)?.plan()))
     }
 
     fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
@@ -237,7 +237,7 @@ impl Method for KernelPcaSettings<'_> {
             ));
         }
         let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
-        let model = settings.fit_source(rows)?;
+        let model = settings.fit(&mut *rows)?;
         Ok(match &self.earlier {
             None => Box::new(model),
             Some(earlier) => Box::new(earlier.align_source(model, rows, watch)?),

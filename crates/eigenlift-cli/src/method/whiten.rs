@@ -75,22 +75,22 @@ impl Method for WhitenSettings<'_> {
 
     fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
         let settings = self.in_memory(data, watch);
-        Ok(PlanWords::new(&settings.plan_points(rows.samples.points(), rows.weights.as_deref())?))
+        Ok(PlanWords::new(settings.prepare((rows.samples.points(), rows.weights.as_deref()))?.plan()))
     }
 
     fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
         let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(PlanWords::new(&settings.plan_source(rows)?))
+        Ok(PlanWords::new(settings.prepare(rows)?.plan()))
     }
 
     fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
         let settings = self.in_memory(data, watch);
-        Ok(Box::new(Told::of(settings.fit_points(rows.samples.points(), rows.weights.as_deref())?)))
+        Ok(Box::new(Told::of(settings.fit((rows.samples.points(), rows.weights.as_deref()))?)))
     }
 
     fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
         let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(Box::new(Told::of(settings.fit_source(rows)?)))
+        Ok(Box::new(Told::of(settings.fit(rows)?)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Borrowed rows of numbers.
 
 use super::csr::CsrRef;
+use super::samples::{AnySamples, Samples};
 use crate::error::{Error, Result};
 use crate::matrix::{MatRef, Matrix};
 use crate::real::Real;
@@ -37,6 +38,17 @@ impl<'a, T: Real> Points<'a, T> {
         match self {
             Self::Dense(m) => Self::Dense(m.rows(range)),
             Self::Sparse(m) => Self::Sparse(m.rows(range)),
+        }
+    }
+
+    /// The rows named, copied.
+    pub fn gather(&self, rows: &[usize]) -> Samples<T> {
+        match self {
+            Self::Dense(m) => {
+                let numbers: Vec<T> = rows.iter().flat_map(|i| m.row(*i).iter().copied()).collect();
+                Samples::of_numbers(numbers, rows.len(), m.n_cols())
+            }
+            Self::Sparse(m) => m.gather(rows).into(),
         }
     }
 
@@ -149,6 +161,14 @@ impl<'a> AnyPoints<'a> {
         }
     }
 
+    /// The rows named, copied.
+    pub fn gather(&self, rows: &[usize]) -> AnySamples {
+        match self {
+            Self::F32(p) => AnySamples::F32(p.gather(rows)),
+            Self::F64(p) => AnySamples::F64(p.gather(rows)),
+        }
+    }
+
     /// As [`Points::copy_row`].
     pub fn copy_row<T: Real>(&self, i: usize, out: &mut [T]) {
         match self {
@@ -218,5 +238,11 @@ impl<'a> From<&'a Matrix<f64>> for AnyPoints<'a> {
 impl<'a> From<&'a Matrix<f32>> for AnyPoints<'a> {
     fn from(m: &'a Matrix<f32>) -> Self {
         Self::F32(m.into())
+    }
+}
+
+impl<'a> From<&'a AnySamples> for AnyPoints<'a> {
+    fn from(samples: &'a AnySamples) -> Self {
+        samples.points()
     }
 }

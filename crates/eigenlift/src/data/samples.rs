@@ -69,22 +69,19 @@ impl<T: Real> Samples<T> {
 
     /// The rows named, copied.
     pub fn gather(&self, rows: &[usize]) -> Samples<T> {
-        match self.points() {
-            Points::Dense(m) => {
-                let numbers: Vec<T> = rows.iter().flat_map(|i| m.row(*i).iter().copied()).collect();
-                let storage =
-                    Storage::Dense { buffer: Arc::new(numbers), n_rows: rows.len(), n_cols: m.n_cols() };
-                Samples { storage }
-            }
-            Points::Sparse(m) => m.gather(rows).into(),
-        }
+        self.points().gather(rows)
+    }
+
+    /// Row after row, as many numbers as rows and columns say.
+    pub(super) fn of_numbers(numbers: Vec<T>, n_rows: usize, n_cols: usize) -> Self {
+        Self { storage: Storage::Dense { buffer: Arc::new(numbers), n_rows, n_cols } }
     }
 }
 
 impl<T: Real> From<Matrix<T>> for Samples<T> {
     fn from(m: Matrix<T>) -> Self {
         let (n_rows, n_cols) = (m.n_rows(), m.n_cols());
-        Self { storage: Storage::Dense { buffer: Arc::new(m.into_vec()), n_rows, n_cols } }
+        Self::of_numbers(m.into_vec(), n_rows, n_cols)
     }
 }
 

@@ -1,12 +1,11 @@
 //! Which features stand for a kernel: landmarks, random features, or a map written out.
 
-use super::Rows;
-use crate::data::{AnySamples, RowsInMemory};
+use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{
     Against, Approximation, FeatureMap, FeatureSettings, Features, GivenLandmarks, LandmarkFeatures, LowRank,
-    Rank, SampledError, Stop, k_means_centres, pivoted_cholesky_until,
+    Rank, SampledError, Stop, k_means_centres,
 };
 use crate::gram::{Similarity, Storage};
 use crate::kernel::Kernel;
@@ -14,7 +13,8 @@ use crate::matrix::Matrix;
 use crate::model::{Plan, Route};
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
-use crate::rows::{Draw, KernelPieces, pivots_of_pieces};
+use crate::rows::{MemoryRows, Pass, PivotDraw, Place, Rows};
+use std::sync::Arc;
 
 /// First number of landmarks or features that is tried when their number is to be found.
 const FIRST_TRY: usize = 64;
@@ -27,7 +27,7 @@ pub(crate) struct Chooser<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) similarity: &'a Similarity,
     pub(crate) plan: &'a Plan,
-    pub(crate) engine: &'a dyn Engine,
+    pub(crate) engine: &'a Arc<dyn Engine>,
     pub(crate) low_rank: &'a LowRank,
     /// Share of the allowed error that pivots on the sample aim at.
     pub(crate) ambition: f64,
@@ -43,22 +43,32 @@ impl Chooser<'_> {
     }
 
     /// Rows that landmarks are chosen from, by global row index; landmarks themselves when they are given.
-    pub(crate) fn sample(&self, rows: &mut Rows<'_>) -> Result<AnySamples> {
-        let n = self.plan.n_samples;
+    pub(crate) fn sample(&self, rows: &dyn Rows) -> Result<AnySamples> {
         if let (Similarity::Kernel(_), Some(given)) = (self.similarity, &self.low_rank.given) {
             return self.given(given, rows);
         }
-        if let (Similarity::Precomputed, Some(x)) = (self.similarity, rows.samples()) {
-            return Ok(x.clone());
+        let whole = matches!(self.similarity, Similarity::Precomputed)
+            || self.plan.sample_rows >= self.plan.n_samples;
+        if rows.place() == Place::Memory && whole {
+            return rows.samples(&self.pass());
         }
-        if let (Some(x), true) = (rows.samples(), self.plan.sample_rows >= n) {
-            return Ok(x.clone());
-        }
-        if let (Rows::Elsewhere(_), Some(Approximation::Pivoted)) = (&*rows, self.plan.approximation) {
+        if matches!(rows.place(), Place::Partitions(_))
+            && self.plan.approximation == Some(Approximation::Pivoted)
+        {
             // Pivots are drawn where the rows are.
             return Ok(Matrix::<f64>::zeros(0, self.plan.n_features).into());
         }
-        rows.gather(&self.sample_places(), self.plan)
+        self.gather(rows, &self.sample_places())
+    }
+
+    fn pass(&self) -> Pass<'_> {
+        Pass { chunk_rows: self.plan.chunk_rows, watch: self.watch }
+    }
+
+    /// The rows named, in the plan's precision where they are not in memory.
+    fn gather(&self, rows: &dyn Rows, places: &[usize]) -> Result<AnySamples> {
+        let found = rows.gather(places, &self.pass())?;
+        Ok(if rows.place() == Place::Memory { found } else { self.in_precision(found) })
     }
 
     fn sample_places(&self) -> Vec<usize> {
@@ -68,14 +78,14 @@ impl Chooser<'_> {
     /// Features, and whether more of them would add nothing.
     pub(crate) fn choose(
         &self,
-        pieces: Option<&dyn KernelPieces>,
+        rows: &dyn Rows,
         sample: &AnySamples,
         rank: usize,
     ) -> Result<(Features, bool)> {
         let (d, seed) = (self.plan.n_features, self.plan.seed);
         let kernel = match self.similarity {
             Similarity::Kernel(kernel) => kernel,
-            Similarity::Precomputed => return self.columns(sample, rank),
+            Similarity::Precomputed => return self.columns(rows, rank),
         };
         let spec = || {
             kernel.spec().ok_or_else(|| {
@@ -95,10 +105,7 @@ impl Chooser<'_> {
             Some(Approximation::TensorSketch) => {
                 Features::Map(kernel.clone(), FeatureMap::tensor_sketch(spec()?, d, rank, seed)?)
             }
-            Some(Approximation::Pivoted) => match pieces {
-                Some(pieces) => return self.pivoted_elsewhere(pieces, kernel, rank),
-                None => return self.pivoted(kernel, sample, rank),
-            },
+            Some(Approximation::Pivoted) => return self.pivoted(rows, kernel, sample, rank),
             Some(Approximation::Uniform) => {
                 let chosen = shuffled(sample.n_rows(), rank, seed);
                 Features::Landmarks(landmarks(sample.gather(&chosen))?)
@@ -118,7 +125,7 @@ impl Chooser<'_> {
         if self.plan.precision == "f32" { samples.to_single() } else { samples }
     }
 
-    fn given(&self, landmarks: &GivenLandmarks, rows: &mut Rows<'_>) -> Result<AnySamples> {
+    fn given(&self, landmarks: &GivenLandmarks, rows: &dyn Rows) -> Result<AnySamples> {
         match landmarks {
             GivenLandmarks::Rows(z) => Ok(self.in_precision(z.clone())),
             GivenLandmarks::Samples(chosen) => {
@@ -126,7 +133,7 @@ impl Chooser<'_> {
                 chosen.sort_unstable();
                 chosen.dedup();
                 self.check_samples(&chosen)?;
-                rows.gather(&chosen, self.plan)
+                self.gather(rows, &chosen)
             }
         }
     }
@@ -142,34 +149,26 @@ impl Chooser<'_> {
         }
     }
 
-    /// Landmarks by pivoted Cholesky of the sample.
-    fn pivoted(&self, kernel: &Kernel, sample: &AnySamples, rank: usize) -> Result<(Features, bool)> {
-        let gram = self.engine.gram(self.similarity, sample, Storage::Tiled)?;
-        let factor = pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?;
-        let complete = factor.pivots.len() == sample.n_rows() && sample.n_rows() == self.plan.n_samples;
-        let m = factor.pivots.len();
-        let landmarks = sample.gather(&factor.pivots);
-        let root = Matrix::from_fn(m, m, |i, j| factor.factor[(factor.pivots[i], j)]);
-        Ok((features_of(kernel, landmarks, root)?, complete))
-    }
-
-    /// The same of a sample that lies elsewhere.
-    fn pivoted_elsewhere(
+    /// Landmarks by pivoted Cholesky: of the sample, or of as many rows where they lie.
+    fn pivoted(
         &self,
-        pieces: &dyn KernelPieces,
+        rows: &dyn Rows,
         kernel: &Kernel,
+        sample: &AnySamples,
         rank: usize,
     ) -> Result<(Features, bool)> {
-        let (n, places) = (self.plan.n_samples, self.sample_places());
-        let all = places.len() == n;
-        let draw = Draw {
-            sample: (!all).then_some(&places[..]),
-            stop: self.stop(rank),
-            seed: self.plan.seed,
-            watch: self.watch,
+        let n = self.plan.n_samples;
+        let draw = PivotDraw { sample: None, stop: self.stop(rank), seed: self.plan.seed, watch: self.watch };
+        let (chosen, drawn_from) = if let Place::Partitions(_) = rows.place() {
+            let places = self.sample_places();
+            let drawn_from = places.len();
+            let some = (drawn_from < n).then_some(&places[..]);
+            (rows.pivots(self.similarity, &PivotDraw { sample: some, ..draw })?, drawn_from)
+        } else {
+            let here = MemoryRows::of(sample.clone(), self.engine);
+            (here.pivots(self.similarity, &draw)?, sample.n_rows())
         };
-        let chosen = pivots_of_pieces(pieces, kernel, &draw)?;
-        let complete = all && chosen.pivots.len() == n;
+        let complete = drawn_from == n && chosen.rows.len() == n;
         Ok((features_of(kernel, chosen.landmarks, chosen.root)?, complete))
     }
 
@@ -182,12 +181,18 @@ impl Chooser<'_> {
     }
 
     /// Landmarks of a Gram matrix that was given.
-    fn columns(&self, gram_rows: &AnySamples, rank: usize) -> Result<(Features, bool)> {
-        let n = gram_rows.n_rows();
-        let gram = self.engine.gram(self.similarity, gram_rows, Storage::Tiled)?;
+    fn columns(&self, rows: &dyn Rows, rank: usize) -> Result<(Features, bool)> {
+        let n = rows.n_rows();
+        let gram = rows.gram(self.similarity, Storage::Tiled, false)?;
         let chosen = match (self.plan.approximation, &self.low_rank.given) {
             (Some(Approximation::Pivoted), _) => {
-                pivoted_cholesky_until(&*gram, self.stop(rank), self.plan.seed, self.watch)?.pivots
+                let draw = PivotDraw {
+                    sample: None,
+                    stop: self.stop(rank),
+                    seed: self.plan.seed,
+                    watch: self.watch,
+                };
+                rows.pivots(self.similarity, &draw)?.rows
             }
             (Some(Approximation::Uniform), _) => {
                 let drawn = self.sample_places();
@@ -214,7 +219,7 @@ pub(crate) fn choose_features(
     x: &AnySamples,
     similarity: &Similarity,
     plan: &Plan,
-    engine: &dyn Engine,
+    engine: &Arc<dyn Engine>,
 ) -> Result<(Features, Option<SampledError>)> {
     let low_rank = settings.low_rank_or_default(plan.rank);
     let by_share = matches!(low_rank.rank, Rank::UntilShare(_)) && plan.route == Route::LowRank;
@@ -233,10 +238,10 @@ pub(crate) fn choose_features(
         low_rank: &low_rank,
         ambition: SAMPLE_SHARE,
     };
-    let mut source = RowsInMemory::new(x.points());
-    let sample = chooser.sample(&mut Rows::Memory(&mut source, x))?;
+    let rows = MemoryRows::of(x.clone(), engine);
+    let sample = chooser.sample(&rows)?;
     engine.complete(|| {
-        chooser.choose(None, &sample, plan.rank).and_then(|(features, _)| {
+        chooser.choose(&rows, &sample, plan.rank).and_then(|(features, _)| {
             let error = features.sampled_error(&sample, plan.seed)?;
             Ok((features, error))
         })

@@ -1,21 +1,19 @@
 //! The factor that methods which go by features share: features f with ⟨f(x), f(y)⟩ equal or close to k(x, y).
 
+mod affine;
 mod chooser;
-mod moments;
 mod plan;
 mod planner;
 mod regularization;
 mod request;
-mod rows;
 mod spectrum;
 
 pub(crate) use chooser::{Chooser, SAMPLE_SHARE};
 pub use plan::FactorPlan;
-pub(crate) use planner::{CHUNK_ROWS, FALLBACK_LANDMARKS, fallback, landmarks_that_fit, low_rank, primal};
+pub(crate) use planner::{FALLBACK_LANDMARKS, fallback, landmarks_that_fit, low_rank, primal};
 pub(crate) use regularization::{FEWEST_NESTED, SHARES};
 pub use regularization::{Regularization, RegularizationCurve};
 pub(crate) use request::{Request, check_count};
-pub(crate) use rows::Rows;
 pub(crate) use spectrum::{Spectrum, inverse_deviations};
 
 use crate::data::{AnyPoints, AnySamples};
@@ -72,7 +70,7 @@ impl FeatureSettings {
     pub(crate) fn within(&self, x: &AnySamples, similarity: Similarity, most: usize) -> Result<Factor> {
         let engine = self.running_engine()?;
         let plan = self.plan_within(x, &similarity, most, &*engine)?;
-        let (features, sampled) = choose_features(self, x, &similarity, &plan, &*engine)?;
+        let (features, sampled) = choose_features(self, x, &similarity, &plan, &engine)?;
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
         Ok(Factor { features, sampled, plan: told, engine })

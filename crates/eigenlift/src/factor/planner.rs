@@ -7,10 +7,9 @@ use crate::error::{Error, Result};
 use crate::features::{Accuracy, Approximation, FeatureMap, GivenLandmarks, LowRank, Rank, draws_at_a_time};
 use crate::gram::Storage;
 use crate::model::{Plan, Route, Solver, allowance, block_bytes, human_bytes};
+use crate::rows::CHUNK_ROWS;
 
-/// Most rows whose features are held at a time, and bytes that these take: small enough to be used again without being
-/// fetched anew from the system.
-pub(crate) const CHUNK_ROWS: usize = 8192;
+/// Bytes that features in hand take at most.
 const CHUNK_BYTES: usize = 24 << 20;
 /// Fewest rows at a time that make sense.
 const FEWEST_ROWS: usize = 64;

@@ -195,6 +195,21 @@ impl RowFeatures {
         FeatureSums::empty(self.dimension())
     }
 
+    /// The features.
+    pub(crate) fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Sums of rows few enough to be held with their features, the first of which is row `first_row` of all.
+    pub(crate) fn chunk_sums(
+        &self,
+        rows: AnyPoints<'_>,
+        first_row: usize,
+        watch: &Watch,
+    ) -> Result<FeatureSums> {
+        self.features.sums_of(self.by_kernel, rows, first_row, watch)
+    }
+
     /// Sums of some rows, the first of which is row `first_row` of all.
     ///
     /// Cost: n·m(2d + 2m) flops, half of the second part by way of kernel values; memory some thousand rows of features.
@@ -209,9 +224,7 @@ impl RowFeatures {
     ) -> Result<FeatureSums> {
         let rows = rows.into();
         let mut sum = self.empty();
-        self.each(rows, |piece, at| {
-            sum.merge(&self.features.sums_of(self.by_kernel, piece, first_row + at, watch)?)
-        })?;
+        self.each(rows, |piece, at| sum.merge(&self.chunk_sums(piece, first_row + at, watch)?))?;
         Ok(sum)
     }
 
@@ -248,7 +261,7 @@ impl RowFeatures {
 
 impl Features {
     /// Sums of rows few enough to be held with their features, the first of which is row `first_row` of all.
-    pub(crate) fn sums_of(
+    fn sums_of(
         &self,
         by_kernel: bool,
         rows: AnyPoints<'_>,
@@ -270,7 +283,7 @@ impl Features {
     }
 
     /// The moments of features, once all rows are in the sums.
-    pub(crate) fn finish_sums(&self, by_kernel: bool, sum: FeatureSums) -> FeatureSums {
+    fn finish_sums(&self, by_kernel: bool, sum: FeatureSums) -> FeatureSums {
         match self {
             Self::Landmarks(map) if by_kernel => {
                 FeatureSums { partial: map.moments_from_kernel(&sum.partial), ..sum }

@@ -13,7 +13,6 @@ pub struct Job<'a, B: Body> {
 
 impl<'a, B: Body> Job<'a, B> {
     /// A plan, and what fits the model with it.
-    #[expect(dead_code)]
     pub(crate) fn new(plan: B::Plan, run: impl FnOnce(B::Plan) -> Result<Model<B>> + 'a) -> Self {
         Self { plan, run: Box::new(run) }
     }

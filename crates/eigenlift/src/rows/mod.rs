@@ -1,118 +1,180 @@
-//! Rows that lie in pieces, in a file or on other machines: moments, pivots and exact passes without the rows at hand.
+//! Rows wherever they lie: in memory, in a source that is read a piece at a time, or in partitions that others hold. What fits ask of
+//! them, they ask of [`Rows`].
 
-mod gram;
+mod data;
+mod memory;
+mod partitions;
+mod partitions_gram;
 mod rounds;
+mod row_sums;
+mod stream;
+mod sums;
 
-pub(crate) use gram::PiecesGram;
-pub use rounds::pivots;
-pub(crate) use rounds::{Draw, pivots_of_pieces};
+pub use data::Data;
+pub(crate) use memory::MemoryRows;
+pub use memory::centered_product;
+pub use partitions::{Found, GramPass, Partitions};
+pub(crate) use partitions_gram::no_gram_matrix;
+pub(crate) use row_sums::Kind;
+pub use row_sums::RowSums;
+pub(crate) use sums::{
+    ColumnMoments, Weighted, all_finite, column_moments, moments, scales, triangle_pieces,
+};
 
+use crate::data::{AnyPoints, AnySamples};
 use crate::error::Result;
-use crate::features::{FeatureSums, RowFeatures};
-use crate::kernel::Kernel;
+use crate::features::{FeatureSums, RowFeatures, Stop};
+use crate::gram::{Similarity, Storage};
 use crate::matrix::{MatRef, Matrix};
 use crate::model::AnyModel;
+use crate::operator::GramOperator;
+use crate::progress::Watch;
 
-/// Rows that lie in pieces, in a file or on other machines. A fit asks for sums and products over all of them and for single rows,
-/// never for the rows as a whole.
+/// Most rows whose features are held at a time: few enough to be used again without being fetched anew from the system.
+pub(crate) const CHUNK_ROWS: usize = 8192;
+
+/// Where rows lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In memory, all at once.
+    Memory,
+    /// In a source that is read from the first row to the last.
+    Chunks {
+        /// Most rows that come at a time.
+        most_rows: usize,
+    },
+    /// In partitions that others hold, as a sentence for the plan says.
+    Partitions(String),
+}
+
+/// One reading of the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'a> {
+    /// Rows in hand at a time, where they come a piece at a time.
+    pub chunk_rows: usize,
+    /// Is told of progress, and may cancel.
+    pub watch: &'a Watch,
+}
+
+impl<'a> Pass<'a> {
+    /// Of pieces of the usual size.
+    pub fn new(watch: &'a Watch) -> Self {
+        Self { chunk_rows: CHUNK_ROWS, watch }
+    }
+}
+
+/// From which rows and how pivots are drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct PivotDraw<'a> {
+    /// Numbers of the rows, ascending; `None` for all.
+    pub sample: Option<&'a [usize]>,
+    /// When to stop.
+    pub stop: Stop,
+    /// Fixes the draws.
+    pub seed: u64,
+    /// Is told of progress, and may cancel.
+    pub watch: &'a Watch,
+}
+
+/// Rows that randomly pivoted Cholesky chose.
+#[derive(Clone, Debug)]
+pub struct Pivots {
+    /// Their numbers among all rows.
+    pub rows: Vec<usize>,
+    /// The rows themselves, in the precision of the data.
+    pub landmarks: AnySamples,
+    /// L with K_ZZ = LLᵀ.
+    pub root: Matrix<f64>,
+}
+
+/// Rows of numbers, and what is asked of all of them together. The same questions have the same answers wherever the rows lie, up to the order in which
+/// sums are taken.
 ///
-/// The pieces have an order, and sums are merged in an order that depends on it alone: then the result does too.
-pub trait Pieces: Send + Sync {
-    /// Rows of all pieces.
+/// A new place for rows implements this, and every method that goes by rows runs there.
+pub trait Rows: Send + Sync {
+    /// Number of rows.
     fn n_rows(&self) -> usize;
 
-    /// Columns.
+    /// Columns of data.
     fn n_cols(&self) -> usize;
 
     /// Precision of the rows, `f32` or `f64`.
     fn precision(&self) -> &'static str;
 
-    /// Whether rows have weights.
+    /// Where they lie.
+    fn place(&self) -> Place;
+
+    /// Whether rows count more or less often than once.
     fn weighted(&self) -> bool {
         false
     }
 
-    /// Where the rows are, for the reasons of a plan.
-    fn place(&self) -> String;
+    /// The rows and their weights, where they are in memory.
+    fn points(&self) -> Option<(AnyPoints<'_>, Option<&[f64]>)> {
+        None
+    }
 
-    /// The rows of these numbers, which ascend.
+    /// The rows of these numbers, which ascend, in their own precision.
     ///
     /// # Errors
-    /// When the rows cannot be read.
-    fn gather(&self, rows: &[usize]) -> Result<Matrix<f64>>;
-}
+    /// When they cannot be read.
+    fn gather(&self, rows: &[usize], pass: &Pass<'_>) -> Result<AnySamples>;
 
-/// What one pass over the Gram matrix of all rows gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GramPass {
-    /// K·B.
-    pub product: Matrix<f64>,
-    /// Σⱼ Kᵢⱼ.
-    pub row_sums: Vec<f64>,
-    /// ‖K‖²_F.
-    pub squared_norm: f64,
-}
-
-/// Candidates for pivots that were found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// Numbers of the rows; `None` where nothing is left of the row.
-    pub rows: Vec<Option<usize>>,
-    /// The rows themselves, one for each, whatever is left of it.
-    pub entries: Matrix<f64>,
-}
-
-/// Rows in pieces that can be compared with each other and with landmarks.
-///
-/// Where `single` is asked for, kernel values are computed in single precision.
-pub trait KernelPieces: Pieces {
-    /// Moments of features of all rows: [`RowFeatures::sums`] of each piece, merged.
+    /// All rows, brought into memory.
     ///
     /// # Errors
-    /// When rows cannot be read, or features not be computed.
-    fn feature_sums(&self, features: &RowFeatures) -> Result<FeatureSums>;
+    /// When they cannot be read.
+    fn samples(&self, pass: &Pass<'_>) -> Result<AnySamples> {
+        self.gather(&(0..self.n_rows()).collect::<Vec<usize>>(), pass)
+    }
 
-    /// Pivots will be drawn from these rows, or from all.
+    /// The matrix of similarities of the rows with each other; with `draft` in single precision.
     ///
     /// # Errors
-    /// When rows cannot be read.
-    fn begin_rounds(&self, sample: Option<&[usize]>) -> Result<()>;
+    /// When the similarity does not fit the rows, or these can only be read from the first to the last.
+    fn gram<'a>(
+        &'a self,
+        similarity: &'a Similarity,
+        storage: Storage,
+        draft: bool,
+    ) -> Result<Box<dyn GramOperator + 'a>>;
 
-    /// For each piece, what features leave out of the rows of the sample, added up in their order; rows that are `spent` count
-    /// as 0.
+    /// Moments of features of all rows. One reading.
+    ///
+    /// Cost: n·m(2d + 2m) flops for m features.
     ///
     /// # Errors
-    /// As [`KernelPieces::feature_sums`].
-    fn left_out(&self, features: &RowFeatures, spent: &[usize]) -> Result<Vec<f64>>;
+    /// When rows cannot be read, or features not be computed; cancellation.
+    fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums>;
 
-    /// In each piece named, the first row of the sample at which the running sum of what the last [`KernelPieces::left_out`] found
-    /// exceeds the target.
+    /// Rows chosen by randomly pivoted Cholesky of the matrix of similarities.
     ///
     /// # Errors
-    /// When rows cannot be read.
-    fn locate(&self, targets: &[(usize, f64)]) -> Result<Found>;
+    /// When rows cannot be read, or the similarity cannot take them; cancellation.
+    fn pivots(&self, similarity: &Similarity, draw: &PivotDraw<'_>) -> Result<Pivots>;
 
-    /// One pass over the Gram matrix.
+    /// These sums with all rows added. One reading.
     ///
     /// # Errors
-    /// As [`KernelPieces::feature_sums`].
-    fn gram_pass(&self, kernel: &Kernel, block: MatRef<'_, f64>, single: bool) -> Result<GramPass>;
+    /// When rows cannot be read or added; cancellation.
+    fn row_sums(&self, sums: RowSums, pass: &Pass<'_>) -> Result<RowSums>;
 
-    /// Kernel values of all rows with these.
+    /// Σw(x − c)(x − c)ᵀB over all rows. One reading.
+    ///
+    /// Cost: 4·n·d·b flops.
     ///
     /// # Errors
-    /// As [`KernelPieces::feature_sums`].
-    fn kernel_columns(&self, kernel: &Kernel, with: &Matrix<f64>, single: bool) -> Result<Matrix<f64>>;
+    /// When rows cannot be read; cancellation.
+    fn centered_product(
+        &self,
+        center: &[f64],
+        block: MatRef<'_, f64>,
+        pass: &Pass<'_>,
+    ) -> Result<Matrix<f64>>;
 
-    /// k(x,x) of all rows.
+    /// Scores of all rows. One reading.
     ///
     /// # Errors
-    /// As [`KernelPieces::feature_sums`].
-    fn kernel_diagonal(&self, kernel: &Kernel, single: bool) -> Result<Vec<f64>>;
-
-    /// Scores of all rows.
-    ///
-    /// # Errors
-    /// As [`KernelPieces::feature_sums`].
-    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>>;
+    /// When rows cannot be read, or the model cannot take them; cancellation.
+    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>>;
 }

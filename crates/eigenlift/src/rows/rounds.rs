@@ -1,81 +1,49 @@
 //! Randomly pivoted Cholesky of rows that lie elsewhere, in rounds of many candidates, (K25), (K26).
 
-use super::KernelPieces;
+use super::{Partitions, PivotDraw, Pivots};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
-use crate::features::{Against, Features, LandmarkFeatures, RowFeatures, Stop, dot, draws_at_a_time, reject};
+use crate::features::{Against, Features, LandmarkFeatures, RowFeatures, dot, draws_at_a_time, reject};
 use crate::kernel::Kernel;
 use crate::matrix::Matrix;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
 
-/// From where and how pivots are drawn.
-pub(crate) struct Draw<'a> {
-    /// Numbers of the rows; `None` for all.
-    pub(crate) sample: Option<&'a [usize]>,
-    pub(crate) stop: Stop,
-    pub(crate) seed: u64,
-    pub(crate) watch: &'a Watch,
-}
-
-/// Pivots, their rows, and L with K_ZZ = LLᵀ.
-pub(crate) struct Chosen {
-    pub(crate) pivots: Vec<usize>,
-    pub(crate) landmarks: AnySamples,
-    pub(crate) root: Matrix<f64>,
-}
-
-/// Numbers of `count` rows, chosen by randomly pivoted Cholesky of the Gram matrix of all rows: those that
-/// [`crate::features::pivoted_cholesky`] chooses on one machine.
+/// The pivots that the same draws give on one machine, whatever the partitions.
 ///
-/// # Errors
-/// What the pieces fail with, a kernel that cannot take the rows, cancellation.
-pub fn pivots(
-    pieces: &dyn KernelPieces,
-    kernel: &Kernel,
-    count: usize,
-    seed: u64,
-    watch: &Watch,
-) -> Result<Vec<usize>> {
-    let draw = Draw { sample: None, stop: Stop { rank: count, share: 0.0 }, seed, watch };
-    pivots_of_pieces(pieces, kernel, &draw).map(|chosen| chosen.pivots)
-}
-
-/// The pivots that the same draws give on one machine, whatever the pieces.
-///
-/// A round asks each piece what the landmarks so far leave out of its rows, draws candidates by these sums, has the
-/// pieces find them, and lets a Cholesky of the candidates among themselves decide which stay.
+/// A round asks each partition what the landmarks so far leave out of its rows, draws candidates by these sums, has the
+/// partitions find them, and lets a Cholesky of the candidates among themselves decide which stay.
 ///
 /// Why features anew in each round: nothing has to live on a machine between rounds. Cost: about 4·n·m² + 11·n·m·d flops for n rows of the
 /// sample and m landmarks, in 10 to 15 rounds; b·d numbers up and m(d + m) down in each.
-pub(crate) fn pivots_of_pieces(
-    pieces: &dyn KernelPieces,
+pub(super) fn pivots_of_partitions(
+    partitions: &dyn Partitions,
     kernel: &Kernel,
-    draw: &Draw<'_>,
-) -> Result<Chosen> {
-    let n = draw.sample.map_or(pieces.n_rows(), <[usize]>::len);
+    draw: &PivotDraw<'_>,
+) -> Result<Pivots> {
+    let n = draw.sample.map_or(partitions.n_rows(), <[usize]>::len);
     let rank = draw.stop.rank.min(n);
     let mut random = Stream::new(draw.seed, Purpose::Pivots);
-    pieces.begin_rounds(draw.sample)?;
+    partitions.begin_rounds(draw.sample)?;
     let mut rounds = Rounds {
         kernel,
-        single: pieces.precision() == "f32",
-        rows: Matrix::zeros(0, pieces.n_cols()),
+        single: partitions.precision() == "f32",
+        rows: Matrix::zeros(0, partitions.n_cols()),
         root: Matrix::zeros(0, 0),
         pivots: Vec::new(),
         spent: Vec::new(),
     };
-    let mut left = rounds.left_out(pieces)?;
+    let mut left = rounds.left_out(partitions)?;
     let whole: f64 = left.iter().sum();
     while rounds.pivots.len() < rank && left.iter().sum::<f64>() > draw.stop.complete() * whole {
         draw.watch.step("landmarks", rounds.pivots.len(), rank)?;
         let targets = targets(&left, draws_at_a_time(rank), &mut random);
-        let found = pieces.locate(&targets)?;
+        let found = partitions.locate(&targets)?;
         let shape = (found.rows.len(), found.entries.n_rows(), found.entries.n_cols());
-        if shape != (targets.len(), targets.len(), pieces.n_cols()) {
+        if shape != (targets.len(), targets.len(), partitions.n_cols()) {
             return Err(Error::data(
                 format!("{} rows of {} columns for {} places", shape.1, shape.2, targets.len()),
-                format!("there must be one of {} columns for each", pieces.n_cols()),
+                format!("there must be one of {} columns for each", partitions.n_cols()),
                 "The rows must stay the same while they are read",
             ));
         }
@@ -87,10 +55,10 @@ pub(crate) fn pivots_of_pieces(
             }
         }
         rounds.take(&candidates, &found.entries, rank, &mut random)?;
-        left = rounds.left_out(pieces)?;
+        left = rounds.left_out(partitions)?;
     }
     let landmarks = rounds.samples(rounds.rows.clone());
-    Ok(Chosen { pivots: rounds.pivots, landmarks, root: rounds.root })
+    Ok(Pivots { rows: rounds.pivots, landmarks, root: rounds.root })
 }
 
 /// Pieces and places within them, drawn in proportion to what is left of them.
@@ -104,9 +72,9 @@ fn targets(left: &[f64], count: usize, random: &mut Stream) -> Vec<(usize, f64)>
     (0..count)
         .map(|_| {
             let target = random.uniform() * total;
-            let piece = running.partition_point(|sum| *sum <= target).min(left.len().saturating_sub(1));
-            let before = if piece == 0 { 0.0 } else { running[piece - 1] };
-            (piece, (target - before).max(0.0))
+            let partition = running.partition_point(|sum| *sum <= target).min(left.len().saturating_sub(1));
+            let before = if partition == 0 { 0.0 } else { running[partition - 1] };
+            (partition, (target - before).max(0.0))
         })
         .collect()
 }
@@ -137,14 +105,14 @@ impl Rounds<'_> {
         )
     }
 
-    fn left_out(&self, pieces: &dyn KernelPieces) -> Result<Vec<f64>> {
+    fn left_out(&self, partitions: &dyn Partitions) -> Result<Vec<f64>> {
         let features = RowFeatures::new(Features::Landmarks(self.features()), 0);
-        let left = pieces.left_out(&features, &self.spent)?;
+        let left = partitions.left_out(&features, &self.spent)?;
         match left.iter().position(|sum| !sum.is_finite()) {
             None => Ok(left),
-            Some(piece) => Err(Error::data(
+            Some(partition) => Err(Error::data(
                 format!(
-                    "kernel values k(x,x) whose sum is not finite, in part {piece} of the rows (counted from 0)"
+                    "kernel values k(x,x) whose sum is not finite, in part {partition} of the rows (counted from 0)"
                 ),
                 "kernel values must stay within double precision",
                 "Look for entries of extreme size, or change the kernel's parameters",

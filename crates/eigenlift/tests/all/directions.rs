@@ -71,9 +71,9 @@ fn every_bound_holds_against_the_exact_components() {
         {
             let set = |pca: Pca| if scaled { pca.standardize() } else { pca };
             let weights = weights.map(Vec::as_slice);
-            let exact = set(Pca::new(D).route(PcaRoute::Tsqr)).fit_points(&x, weights).unwrap();
+            let exact = set(Pca::new(D).route(PcaRoute::Tsqr)).fit((&x, weights)).unwrap();
             for (k, size) in [(1, 2), (4, 5), (4, 16), (4, 40), (4, 60), (10, 100)] {
-                let model = set(sketched(k, size)).fit_points(&x, weights).unwrap();
+                let model = set(sketched(k, size)).fit((&x, weights)).unwrap();
                 let told = format!("decay {decay}, scaled {scaled}, ℓ = {size}");
                 holds(&model, &exact, &told);
                 // The axes hold at least what the sketch says: their error is no larger than J.
@@ -148,7 +148,7 @@ fn pieces_merges_sources_and_weights_in_the_table() {
             let error = all.remove(AnyPoints::from(&x).rows(0..2)).unwrap_err().to_string();
             assert!(error.contains("sketch"), "{error}");
         }
-        let model = sketched(k, size).fit_source(&mut RowsInMemory::new(&x)).unwrap();
+        let model = sketched(k, size).fit(&mut RowsInMemory::new(&x)).unwrap();
         holds(&model, &exact, "source");
         let whole = sketched(k, size).fit(x.clone()).unwrap();
         assert_eq!(model.eigenvalues(), whole.eigenvalues());
@@ -157,8 +157,8 @@ fn pieces_merges_sources_and_weights_in_the_table() {
     let beside = Matrix::from_fn(N, D + 1, |i, j| if j < D { x[(i, j)] } else { weights[i] });
     let settings = sketched(3, 20);
     let mut source = RowsInMemory::new(&beside);
-    let model = settings.clone().weights_in_last_column().fit_source(&mut source).unwrap();
-    assert_eq!(model.eigenvalues(), settings.fit_points(&x, Some(&weights)).unwrap().eigenvalues());
+    let model = settings.clone().weights_in_last_column().fit(&mut source).unwrap();
+    assert_eq!(model.eigenvalues(), settings.fit((&x, Some(&weights[..]))).unwrap().eigenvalues());
     let mut stream = settings.stream(D).unwrap();
     assert!(stream.merge(&Pca::new(3).stream(D).unwrap()).is_err());
     assert!(stream.merge(&sketched(3, 21).stream(D).unwrap()).is_err());
@@ -202,7 +202,14 @@ fn settings_that_cannot_be_are_refused() {
         Err(error) => assert!(error.to_string().contains("stands out"), "{error}"),
     }
     // Other plans never choose it.
-    assert_ne!(Pca::new(2).plan(&AnySamples::from(noise(40, 5000, 1))).unwrap().route, PcaRoute::Directions);
+    assert_ne!(
+        Pca::new(2)
+            .prepare(AnySamples::from(noise(40, 5000, 1)))
+            .map(|job| job.plan().clone())
+            .unwrap()
+            .route,
+        PcaRoute::Directions
+    );
     assert_eq!("directions".parse::<PcaRoute>().unwrap().to_string(), "directions");
     assert_eq!(Pca::new(3).route(PcaRoute::Directions).fit(x.clone()).unwrap().plan().sketch_rows, Some(100));
     let words = Pca::new(30).route(PcaRoute::Directions).fit(x).unwrap().plan().to_string();
@@ -215,7 +222,7 @@ fn sparse_rows_give_what_dense_ones_give() {
     let x = Matrix::from_fn(N, D, |i, j| if (i * 7 + j * 13 + i * j) % 4 == 0 { noise[(i, j)] } else { 0.0 });
     let dense = sketched(4, 20).fit(x.clone()).unwrap();
     let held = sparse(&x);
-    let model = sketched(4, 20).fit_points(AnyPoints::F64(held.view().into()), None).unwrap();
+    let model = sketched(4, 20).fit(AnyPoints::F64(held.view().into())).unwrap();
     assert_eq!(model.eigenvalues(), dense.eigenvalues());
 }
 

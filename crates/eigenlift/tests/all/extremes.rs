@@ -270,17 +270,17 @@ fn rows_in_single_precision_far_from_the_origin_warn_where_they_are_read_a_piece
     let settings = KernelPca::new(3)
         .kernel(spec("polynomial(degree=3,gamma=1,coef0=1)"))
         .low_rank(LowRank::pivoted(Rank::Exactly(4)));
-    let model = settings.fit_source(&mut RowsInMemory::new(&x)).unwrap();
+    let model = settings.fit(&mut RowsInMemory::new(&x)).unwrap();
     let warnings = model.warnings().join("\n");
     assert!(warnings.contains("its rounding in f32 may change eigenvalues"), "{warnings}");
     // Of the landmarks that the model holds.
     assert!(warnings.contains("adds most to it, with the mean 2.00"), "{warnings}");
     let named = settings.clone().column_names(vec!["a".into(), "year".into(), "c".into()]);
     let year = Matrix::from_fn(300, 3, |i, j| if j == 1 { x[(i, j)] } else { x[(i, j)] - 2e3 });
-    let warnings = named.fit_source(&mut RowsInMemory::new(&year)).unwrap().warnings().join("\n");
+    let warnings = named.fit(&mut RowsInMemory::new(&year)).unwrap().warnings().join("\n");
     assert!(warnings.contains("column \"year\" adds most to it, with the mean 2.00"), "{warnings}");
     let near = single(&rounded_noise(300, 3, 8, 9));
-    let model = settings.fit_source(&mut RowsInMemory::new(&near)).unwrap();
+    let model = settings.fit(&mut RowsInMemory::new(&near)).unwrap();
     assert!(!model.warnings().join("\n").contains("common part"), "{:?}", model.warnings());
 }
 
@@ -397,8 +397,8 @@ fn constant_data_is_an_error_behind_every_door() {
                 ("dense solver", settings.clone().solver(Solver::Dense).fit(x.clone())),
                 ("iteration", settings.clone().solver(Solver::Davidson).fit(x.clone())),
                 ("low rank", low.clone().fit(x.clone())),
-                ("chunks", settings.clone().fit_source(source)),
-                ("chunks, low rank", low.fit_source(&mut RowsInMemory::new(&x))),
+                ("chunks", settings.clone().fit(source)),
+                ("chunks, low rank", low.fit(&mut RowsInMemory::new(&x))),
             ] {
                 let error = found.map(|model| model.eigenvalues().to_vec()).unwrap_err().to_string();
                 assert!(error.contains("constant columns"), "{value} {kernel} {door}: {error}");

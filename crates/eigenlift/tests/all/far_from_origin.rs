@@ -51,11 +51,11 @@ fn doors(settings: &KernelPca, x: &AnySamples) -> Vec<(&'static str, Result<Fitt
         ("memory", settings.fit(x.clone())),
         ("matrix", matrix.fit(x.clone())),
         ("landmarks", low.fit(x.clone())),
-        ("chunks", settings.fit_source(&mut RowsInMemory::new(x.points()))),
-        ("chunks, landmarks", low.fit_source(&mut RowsInMemory::new(x.points()))),
-        ("partitions", settings.fit_pieces(&cut)),
-        ("partitions, matrix", matrix.fit_pieces(&cut)),
-        ("partitions, landmarks", low.fit_pieces(&cut)),
+        ("chunks", settings.fit(&mut RowsInMemory::new(x.points()))),
+        ("chunks, landmarks", low.fit(&mut RowsInMemory::new(x.points()))),
+        ("partitions", settings.fit(&cut)),
+        ("partitions, matrix", matrix.fit(&cut)),
+        ("partitions, landmarks", low.fit(&cut)),
         ("stream", stream),
     ]
 }

@@ -186,7 +186,7 @@ fn the_result_does_not_depend_on_how_rows_are_cut() {
         let whole = settings.fit(x.clone()).unwrap();
         for size in [1, 37, 500, 5000] {
             let mut source = Cut(RowsInMemory::new(&x), size);
-            let model = settings.fit_source(&mut source).unwrap();
+            let model = settings.fit(&mut source).unwrap();
             assert_eq!(model.plan().kernel, whole.plan().kernel);
             assert_eq!(model.n_samples(), 900);
             let (a, b) = (model.transform(&x).unwrap(), whole.scores().unwrap());
@@ -246,7 +246,7 @@ fn few_explicit_features_are_used_and_give_the_exact_answer() {
         assert!(primal.certificate().worst_residual() < 1e-9);
         assert_eq!(primal.certificate().bounds.grounds, Grounds::Residuals);
         let mut source = Cut(RowsInMemory::new(&x), 111);
-        let streamed = settings.fit_source(&mut source).unwrap();
+        let streamed = settings.fit(&mut source).unwrap();
         assert_eq!(streamed.plan().route, Route::Primal);
         assert!(close(&streamed.transform(&x).unwrap(), &primal.scores().unwrap(), 1e-8));
     }
@@ -343,20 +343,20 @@ fn models_of_every_route_are_saved_and_loaded_bit_for_bit() {
 fn what_does_not_fit_becomes_low_rank_with_a_reason_or_is_refused_with_the_nearest() {
     let x: AnySamples = problems::mixture(20_000, 8, 12).into();
     let small = settings().memory_limit(20 << 20);
-    let plan = small.plan(&x).unwrap();
+    let plan = small.prepare(&x).map(|job| job.plan().clone()).unwrap();
     assert_eq!((plan.route, plan.approximation), (Route::LowRank, Some(Approximation::Pivoted)));
     assert!(plan.bytes_needed <= 20 << 20);
     assert!(plan.reasons.iter().any(|r| r.contains("the exact fit does not fit")), "{plan}");
-    let message = small.exact().plan(&x).unwrap_err().to_string();
+    let message = small.exact().prepare(&x).map(|job| job.plan().clone()).unwrap_err().to_string();
     assert!(message.contains("or accept low rank") && message.contains("landmarks fit"), "{message}");
     let wide = settings().memory_limit(20 << 20).low_rank(LowRank::pivoted(Rank::Exactly(3000)));
-    let message = wide.plan(&x).unwrap_err().to_string();
+    let message = wide.prepare(&x).map(|job| job.plan().clone()).unwrap_err().to_string();
     assert!(message.contains("or use at most"), "{message}");
     for way in [LowRank::pivoted(Rank::Exactly(0)), LowRank::pivoted(Rank::UntilShare(2.0))] {
-        assert!(settings().low_rank(way).plan(&x).is_err());
+        assert!(settings().low_rank(way).prepare(&x).map(|job| job.plan().clone()).is_err());
     }
     let mut source = RowsInMemory::new(x.points());
-    let message = settings().exact().fit_source(&mut source).unwrap_err().to_string();
+    let message = settings().exact().fit(&mut source).unwrap_err().to_string();
     assert!(message.contains("must be in memory"), "{message}");
 }
 

@@ -26,7 +26,7 @@ fn settings(kernel: &str, k: usize) -> KernelPca {
 
 /// By explicit features where the kernel has few: so few rows in memory would go by the Gram matrix.
 fn by_features(settings: &KernelPca, x: &Matrix<f64>) -> FittedKernelPca {
-    settings.fit_source(&mut RowsInMemory::new(x)).unwrap()
+    settings.fit(&mut RowsInMemory::new(x)).unwrap()
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {

@@ -313,14 +313,15 @@ fn settings_out_of_range_are_explained() {
 #[test]
 fn memory_is_planned_and_the_impossible_refused() {
     let x = problems::mixture(3000, 6, 1);
-    let plan = |limit: u64| KernelPca::new(4).memory_limit(limit).plan(&x.clone().into());
+    let plan =
+        |limit: u64| KernelPca::new(4).memory_limit(limit).prepare(x.clone()).map(|job| job.plan().clone());
     let roomy = plan(1 << 30).unwrap();
     assert_eq!(roomy.storage, Storage::Stored);
     let tight = plan(20 << 20).unwrap();
     assert_eq!(tight.storage, Storage::Tiled);
     assert!(tight.bytes_needed <= 20 << 20);
     assert!(tight.reasons.iter().any(|r| r.contains("computed anew in each pass")), "{:?}", tight.reasons);
-    match KernelPca::new(4).exact().memory_limit(1 << 20).plan(&x.clone().into()) {
+    match KernelPca::new(4).exact().memory_limit(1 << 20).prepare(x.clone()).map(|job| job.plan().clone()) {
         Err(Error::Memory { action, .. }) => assert!(action.contains("use at most about"), "{action}"),
         other => panic!("{other:?}"),
     }

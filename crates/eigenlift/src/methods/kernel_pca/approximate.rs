@@ -3,29 +3,23 @@
 use super::dual::{Hidden, ROUGH};
 use super::fitted::KernelPcaBody;
 use super::primal::{Axes, axes};
-use super::{FittedKernelPca, KernelPca};
-use crate::data::{AnySamples, RowsInMemory};
+use super::{FittedKernelPca, KernelPca, Prepared};
+use crate::data::AnyPoints;
 use crate::eigen::{Certificate, Grounds, LeftOut, SolveStats, rank_threshold};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{Chooser, Rows, SAMPLE_SHARE};
-use crate::features::{Approximation, FeatureSums, Features, Rank, SampledError};
-use crate::gram::Similarity;
+use crate::factor::{Chooser, SAMPLE_SHARE};
+use crate::features::{Approximation, FeatureSums, Features, Rank, RowFeatures, SampledError};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Plan, Route};
 use crate::monitoring::{FitRows, measure_fit};
+use crate::rows::Pass;
 use std::sync::Arc;
 
 /// Fits as planned. Rows in memory also get their scores.
-pub(super) fn fit(
-    settings: &KernelPca,
-    rows: &mut Rows<'_>,
-    similarity: &Similarity,
-    plan: Plan,
-    engine: Arc<dyn Engine>,
-) -> Result<FittedKernelPca> {
-    let mut model = fit_rows(settings, rows, similarity, plan, engine)?;
-    if let Some(x) = rows.samples() {
+pub(super) fn fit(settings: &KernelPca, prepared: &Prepared<'_>, plan: Plan) -> Result<FittedKernelPca> {
+    let mut model = fit_rows(settings, prepared, plan)?;
+    if let Some((x, _)) = prepared.rows.points() {
         let (scores, fit_rows) = of_rows_in_memory(&model, x, settings)?;
         (model.scores, model.fit_rows) = (Some(scores), fit_rows);
     }
@@ -35,44 +29,36 @@ pub(super) fn fit(
 /// Scores of the rows of the fit, and how far they lie from their mean.
 fn of_rows_in_memory(
     model: &FittedKernelPca,
-    x: &AnySamples,
+    x: AnyPoints<'_>,
     settings: &KernelPca,
 ) -> Result<(Matrix<f64>, FitRows)> {
     let on = (&*model.engine, &settings.features.watch);
     match &model.mean {
-        None => Ok((model.projection.project(on.0, x.points(), on.1)?, FitRows::Unknown)),
+        None => Ok((model.projection.project(on.0, x, on.1)?, FitRows::Unknown)),
         Some(mean) => {
-            let (scores, squares) = measure_fit(&model.projection, mean, x.points(), on)?;
+            let (scores, squares) = measure_fit(&model.projection, mean, x, on)?;
             Ok((scores, FitRows::Squares(squares)))
         }
     }
 }
 
-fn fit_rows(
-    settings: &KernelPca,
-    rows: &mut Rows<'_>,
-    similarity: &Similarity,
-    plan: Plan,
-    engine: Arc<dyn Engine>,
-) -> Result<FittedKernelPca> {
+fn fit_rows(settings: &KernelPca, prepared: &Prepared<'_>, plan: Plan) -> Result<FittedKernelPca> {
+    let Prepared { rows, similarity, engine, .. } = prepared;
+    let (rows, watch) = (&**rows, &settings.features.watch);
     let low_rank = settings.features.low_rank_or_default(plan.rank);
-    let mut chooser = Chooser {
-        watch: &settings.features.watch,
-        similarity,
-        plan: &plan,
-        engine: &*engine,
-        low_rank: &low_rank,
-        ambition: SAMPLE_SHARE,
-    };
+    let mut chooser =
+        Chooser { watch, similarity, plan: &plan, engine, low_rank: &low_rank, ambition: SAMPLE_SHARE };
     let mut rank = match (plan.route, low_rank.rank) {
         (Route::LowRank, Rank::UntilShare(_)) => chooser.first_rank(),
         _ => plan.rank,
     };
     let sample = chooser.sample(rows)?;
-    let (pieces, mut before) = (rows.pieces(), 0);
+    let (pass, mut before) = (Pass { chunk_rows: plan.chunk_rows, watch }, 0);
     loop {
-        let (features, complete) = engine.complete(|| chooser.choose(pieces, &sample, rank))?;
-        let sum = rows.accumulate(&features, &plan, (&*engine, &settings.features.watch))?;
+        let (features, complete) = engine.complete(|| chooser.choose(rows, &sample, rank))?;
+        let summed = RowFeatures::new(features, plan.n_samples).seeded(plan.seed);
+        let sum = rows.feature_sums(&summed, &pass)?;
+        let features = summed.features();
         let sampled = features.sampled_error(&sample, plan.seed)?;
         if let (Route::LowRank, Rank::UntilShare(share)) = (plan.route, low_rank.rank) {
             let reached = sampled.map_or(sum.partial.residual_trace() / sum.trace, |error| error.relative());
@@ -90,7 +76,7 @@ fn fit_rows(
             }
         }
         let plan = Plan { rank: features.dimension(), ..plan.clone() };
-        let work = Finished { features: &features, sum: &sum, sampled };
+        let work = Finished { features, sum: &sum, sampled };
         let model = engine.complete(|| finish(settings, plan.clone(), &work, engine.clone()));
         return model;
     }
@@ -198,16 +184,4 @@ pub(super) fn finish(
         reference: None,
     };
     Ok(FittedKernelPca { plan, warnings, column_names: settings.column_names.clone(), engine, body })
-}
-
-/// Fits rows in memory through features.
-pub(super) fn fit_in_memory(
-    settings: &KernelPca,
-    x: &AnySamples,
-    similarity: &Similarity,
-    plan: Plan,
-    engine: Arc<dyn Engine>,
-) -> Result<FittedKernelPca> {
-    let mut source = RowsInMemory::new(x.points());
-    fit(settings, &mut Rows::Memory(&mut source, x), similarity, plan, engine)
 }

@@ -1,16 +1,14 @@
 //! Kernel PCA that chooses kernel, bandwidth or number of components by itself.
 
 use super::{FittedKernelPca, KernelPca};
-use crate::data::{AnySamples, RowSource, gather};
 use crate::error::{Error, Result};
-use crate::factor::CHUNK_ROWS;
 use crate::kernel::{KernelSpec, of_distance};
 use crate::model::Plan;
 use crate::random::{Purpose, Stream};
-use crate::rows::KernelPieces;
+use crate::rows::{Pass, Place, Rows};
 use crate::tuning::kernel_choice::{self, ChooseKernelPca, KernelChoice};
 
-/// Rows of a source that the choice sees at most.
+/// Rows that the choice sees at most where they are not in memory.
 const SOURCE_ROWS: usize = 5000;
 
 impl KernelPca {
@@ -36,11 +34,20 @@ impl KernelPca {
         self.auto_components || self.features.spec().is_some_and(KernelSpec::is_automatic)
     }
 
-    /// These settings with everything chosen on the samples, and why; `None` when nothing was left to choose.
-    pub(super) fn chosen(&self, x: &AnySamples) -> Result<Option<(KernelPca, KernelChoice)>> {
+    /// These settings with everything chosen on the rows, or on some drawn from those that are not in memory, and why; `None` when nothing
+    /// was left to choose.
+    pub(super) fn chosen(&self, rows: &dyn Rows) -> Result<Option<(KernelPca, KernelChoice)>> {
         if !self.is_automatic() {
             return Ok(None);
         }
+        let pass = Pass::new(&self.features.watch);
+        let x = match rows.place() {
+            Place::Memory => rows.samples(&pass)?,
+            Place::Chunks { .. } | Place::Partitions(_) => {
+                let drawn = Stream::new(self.features.seed, Purpose::ChoiceRows);
+                rows.gather(&{ drawn }.rows(rows.n_rows(), SOURCE_ROWS), &pass)?.to_double()
+            }
+        };
         let Some(spec) = self.features.spec() else {
             return Err(Error::setting(
                 "a number of components that is to be chosen for a kernel given as a function",
@@ -62,7 +69,7 @@ impl KernelPca {
             .seed(self.features.seed)
             .engine(self.features.running_engine()?)
             .watch(self.features.watch.clone())
-            .choose(x)?;
+            .choose(&x)?;
         let mut settings = self.clone().kernel(choice.kernel_spec()?);
         if self.auto_components {
             settings.n_components = choice.n_components();
@@ -74,32 +81,6 @@ impl KernelPca {
         }
         settings.auto_components = false;
         Ok(Some((settings, choice)))
-    }
-
-    /// As [`KernelPca::chosen`], on rows drawn from a source, which is read once for it.
-    pub(super) fn chosen_of_source(
-        &self,
-        source: &mut dyn RowSource,
-    ) -> Result<Option<(KernelPca, KernelChoice)>> {
-        if !self.is_automatic() {
-            return Ok(None);
-        }
-        let n = source.n_rows()?;
-        let places = Stream::new(self.features.seed, Purpose::ChoiceRows).rows(n, SOURCE_ROWS);
-        let rows = gather(source, &places, CHUNK_ROWS)?;
-        self.chosen(&rows.into())
-    }
-
-    /// As [`KernelPca::chosen`], on rows drawn from pieces.
-    pub(super) fn chosen_of_pieces(
-        &self,
-        pieces: &dyn KernelPieces,
-    ) -> Result<Option<(KernelPca, KernelChoice)>> {
-        if !self.is_automatic() {
-            return Ok(None);
-        }
-        let places = Stream::new(self.features.seed, Purpose::ChoiceRows).rows(pieces.n_rows(), SOURCE_ROWS);
-        self.chosen(&pieces.gather(&places)?.into())
     }
 }
 

@@ -4,16 +4,16 @@ use super::dual;
 use super::fitted::KernelPcaBody;
 use super::proof::{Proof, entry_error, trace_error};
 use super::{FittedKernelPca, KernelPca};
-use crate::data::AnySamples;
 use crate::eigen::{BasisProducts, Certificate, EigenPairs, SolveStats, Whole};
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Route};
+use crate::model::{AnyModel, Lift, Route};
 use crate::operator::GramOperator;
 use crate::progress::Watch;
+use crate::rows::{Data, MemoryRows, Pass, Rows};
 
 /// How far scores may be from what the model says of its samples, relative to their size.
 const SAME_SAMPLES: f64 = 1e-4;
@@ -23,7 +23,7 @@ impl FittedKernelPca {
     /// interval that holds an eigenvalue, how many components are certified as leading, the exact total
     /// variance, and what the best axes can hold, (K37). The projection stays what it is.
     ///
-    /// Cost: n²(2d + 2k)/2 flops, whatever the fit was; memory a few tiles and 3·n·k numbers.
+    /// Cost: n²(2d + 2k)/2 flops where the rows are, whatever the fit was; memory a few tiles and 3·n·k numbers.
     ///
     /// ```
     /// use eigenlift::{data, features::{LowRank, Rank}, methods::KernelPca};
@@ -36,32 +36,32 @@ impl FittedKernelPca {
     /// ```
     ///
     /// # Errors
-    /// When `x` are not the samples that the model was fitted on, and on cancellation.
-    pub fn certify(&self, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
-        self.certify_watched(x, &Watch::default())
+    /// When these are not the samples that the model was fitted on, when they can only be read a piece at a time, and on cancellation.
+    pub fn certify<'a>(&self, data: impl Into<Data<'a>>) -> Result<FittedKernelPca> {
+        self.certify_watched(data, &Watch::default())
     }
 
     /// As [`FittedKernelPca::certify`], observed and cancellable.
     ///
     /// # Errors
     /// As [`FittedKernelPca::certify`].
-    pub fn certify_watched(&self, x: impl Into<AnySamples>, watch: &Watch) -> Result<FittedKernelPca> {
-        let x = self.in_precision_of_fit(x.into());
-        let vectors = self.vectors_over(&x, watch)?;
-        let gram = self.engine.gram(&self.similarity(), &x, Storage::Tiled)?;
+    pub fn certify_watched<'a>(&self, data: impl Into<Data<'a>>, watch: &Watch) -> Result<FittedKernelPca> {
+        let similarity = self.similarity();
+        let mut rows = data.into().rows(&self.engine, false)?;
+        if let (Similarity::Kernel(kernel), Some((x, _))) = (&similarity, rows.points())
+            && kernel.needs_double(x)
+        {
+            // The fit took rows of single precision for such.
+            let samples = rows.samples(&Pass::new(watch))?.to_double();
+            rows = Box::new(MemoryRows::of(samples, &self.engine));
+        }
+        let vectors = self.vectors_over(&*rows, watch)?;
+        let gram = rows.gram(&similarity, Storage::Tiled, false)?;
         self.certify_by(&*gram, vectors, watch)
     }
 
-    /// The rows in double precision, where the fit took rows of single precision for such.
-    fn in_precision_of_fit(&self, x: AnySamples) -> AnySamples {
-        match self.similarity() {
-            Similarity::Kernel(kernel) if kernel.needs_double(x.points()) => x.to_double(),
-            _ => x,
-        }
-    }
-
     /// Bounds from one pass over the matrix, for orthonormal vectors that span the scores.
-    pub(super) fn certify_by(
+    fn certify_by(
         &self,
         gram: &dyn GramOperator,
         vectors: Matrix<f64>,
@@ -125,16 +125,15 @@ impl FittedKernelPca {
         }
     }
 
-    /// Orthonormal vectors over the samples `x` that span their scores, one after the other.
-    fn vectors_over(&self, x: &AnySamples, watch: &Watch) -> Result<Matrix<f64>> {
-        let n = x.n_rows();
-        self.check_shape_of_samples(n, x.n_cols())?;
-        let scores = match (&self.projection.lift, self.plan.route) {
-            (Lift::Kernel { samples, .. }, Route::Dual) => {
-                let same = (0..n).all(|i| {
+    /// Orthonormal vectors over the rows that span their scores, one after the other.
+    fn vectors_over(&self, rows: &dyn Rows, watch: &Watch) -> Result<Matrix<f64>> {
+        self.check_shape_of_samples(rows.n_rows(), rows.n_cols())?;
+        let scores = match (&self.projection.lift, self.plan.route, rows.points()) {
+            (Lift::Kernel { samples, .. }, Route::Dual, Some((x, _))) => {
+                let same = (0..x.n_rows()).all(|i| {
                     let (mut there, mut here) = (vec![0.0f64; x.n_cols()], vec![0.0f64; x.n_cols()]);
                     samples.points().copy_row(i, &mut there);
-                    x.points().copy_row(i, &mut here);
+                    x.copy_row(i, &mut here);
                     there.iter().zip(&here).all(|(a, b)| (a - b).abs() <= 1e-6 * a.abs())
                 });
                 if !same {
@@ -142,13 +141,14 @@ impl FittedKernelPca {
                 }
                 self.scores()?
             }
-            _ => self.projection.project(&*self.engine, x.points(), watch)?,
+            (_, _, Some((x, _))) => self.projection.project(&*self.engine, x, watch)?,
+            (_, _, None) => rows.project(&AnyModel::from(self.clone()), &Pass::new(watch))?,
         };
-        self.orthonormal(scores)
+        self.engine.complete(|| Ok(self.orthonormal(scores)))?
     }
 
     /// Refuses rows that cannot be those of the fit.
-    pub(super) fn check_shape_of_samples(&self, n: usize, d: usize) -> Result<()> {
+    fn check_shape_of_samples(&self, n: usize, d: usize) -> Result<()> {
         let (samples, columns) = (self.n_samples(), self.projection.lift.n_features());
         if (n, d) == (samples, columns) {
             return Ok(());
@@ -157,7 +157,7 @@ impl FittedKernelPca {
     }
 
     /// Orthonormal vectors that span the scores of the samples, which are checked.
-    pub(super) fn orthonormal(&self, mut scores: Matrix<f64>) -> Result<Matrix<f64>> {
+    fn orthonormal(&self, mut scores: Matrix<f64>) -> Result<Matrix<f64>> {
         let means = column_means(scores.view());
         self.check_scores(&scores, &means)?;
         let shift: Vec<f64> = means.iter().map(|m| -m).collect();
@@ -206,14 +206,15 @@ impl KernelPca {
     ///
     /// # Errors
     /// As [`FittedKernelPca::certify`] and [`KernelPca::fit`].
-    pub fn refine(&self, model: &FittedKernelPca, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
-        let x = x.into();
-        let start = model.vectors_over(&x, &self.features.watch)?;
+    pub fn refine<'a>(&self, model: &FittedKernelPca, data: impl Into<Data<'a>>) -> Result<FittedKernelPca> {
+        let engine = self.features.running_engine()?;
+        let rows = data.into().rows(&engine, false)?;
+        let start = model.vectors_over(&*rows, &self.features.watch)?;
         let settings = match model.similarity() {
             Similarity::Kernel(kernel) => self.clone().exact().ready_kernel(kernel),
             Similarity::Precomputed => self.clone().exact().kernel(KernelSpec::Precomputed),
         };
-        let settings = settings.column_names(model.column_names.clone());
-        settings.fit_from(x, Some(&start))
+        let settings = Self { auto_components: false, ..settings.column_names(model.column_names.clone()) };
+        settings.prepare_rows(rows, engine, Some(start))?.run()
     }
 }

@@ -9,7 +9,6 @@ mod dual;
 mod file;
 mod fitted;
 mod novelty;
-mod pieces;
 mod preimages;
 mod primal;
 mod proof;
@@ -17,21 +16,20 @@ mod schedule;
 mod stream;
 
 pub use align::{AlignOptions, Alignment};
-pub use fitted::FittedKernelPca;
-pub(super) use fitted::KernelPcaBody;
+pub use fitted::{FittedKernelPca, KernelPcaBody};
 pub use stream::KernelPcaStream;
 
-use crate::data::{AnySamples, RowSource, gather};
 use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{CHUNK_ROWS, Request, Rows, check_count};
+use crate::factor::{Request, check_count};
 use crate::features::{Accuracy, FeatureSettings, LowRank, RequestedKernel};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::{Kernel, KernelSpec, PairRows};
 use crate::matrix::Matrix;
-use crate::model::{Plan, Route, Solver, check_column_names};
+use crate::model::{Job, Plan, Route, Solver, check_column_names};
 use crate::progress::Watch;
+use crate::rows::{Data, MemoryRows, Pass, Place, Rows, no_gram_matrix};
 use dual::{DualProblem, DualSolution};
 use std::sync::Arc;
 
@@ -66,12 +64,15 @@ pub struct KernelPca {
     pub(super) column_names: Vec<String>,
 }
 
-/// What a fit of rows in memory begins with.
-struct Prepared {
+/// What a fit begins with.
+struct Prepared<'a> {
+    /// The rows, in memory in double precision where single would lose components.
+    rows: Box<dyn Rows + 'a>,
+    /// How they are compared, every number known.
     similarity: Similarity,
-    /// The rows, in double precision where single would lose components.
-    samples: AnySamples,
-    plan: Plan,
+    engine: Arc<dyn Engine>,
+    /// Orthonormal vectors that are nearly right.
+    start: Option<Matrix<f64>>,
 }
 
 impl KernelPca {
@@ -175,141 +176,172 @@ impl KernelPca {
         self.set(|features| features.watch(watch))
     }
 
-    /// What [`KernelPca::fit`] would do, without doing it.
+    /// Plans a fit, which [`Job::run`] then does. What planning finds, such as medians, is not found again.
+    ///
+    /// Rows may be in memory, come from a source such as a file that does not fit into it, or lie in partitions such as the machines of a
+    /// cluster. Those of a source are read a piece at a time: once if a parameter is a median, once to choose landmarks, once for the
+    /// moments, and there again for each further number of landmarks that is tried. From partitions only sums come here, and single rows
+    /// that become landmarks; an exact fit goes by passes over pairs of partitions and brings all rows here at its end, because an exact model
+    /// holds them.
+    ///
+    /// Landmarks and medians are drawn by global row index, so the result does not depend on how the rows are cut (beyond the
+    /// last digits). A median of more than 83 columns is taken over fewer pairs than in memory. The model of rows that
+    /// are not in memory does not hold their scores: use [`FittedKernelPca::transform`].
     ///
     /// # Errors
     /// As [`KernelPca::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: &AnySamples) -> Result<Plan> {
-        if let Some((settings, choice)) = self.chosen(x)? {
-            return settings.plan(x).map(|plan| choice.onto(plan));
-        }
+    pub fn prepare<'a>(&self, data: impl Into<Data<'a>>) -> Result<Job<'a, KernelPcaBody>> {
         let engine = self.features.running_engine()?;
-        Ok(self.prepare(x, &*engine)?.plan)
+        let rows = data.into().rows(&engine, false)?;
+        self.prepare_rows(rows, engine, None)
     }
 
-    /// Fits the model. The samples are kept in it, without a copy.
+    /// Fits the model: what [`KernelPca::prepare`] plans. Samples in memory are kept in it, without a copy.
     ///
     /// Cost: a few passes of n²(2d + 2b)/2 flops each, b about 2·k; memory as the plan says. Through features: n·m(2d + 2m).
     ///
     /// # Errors
     /// Settings out of range, entries that are not finite or that the kernel cannot take, samples that all look the same,
-    /// not enough memory, no convergence, cancellation.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedKernelPca> {
-        let x = x.into();
-        if let Some((settings, choice)) = self.chosen(&x)? {
-            return settings.fit(x).map(|model| model.with_choice(choice));
-        }
-        self.fit_from(x, None)
+    /// not enough memory, no convergence, cancellation, and what a source or partitions fail with. A precomputed Gram matrix must
+    /// be in memory.
+    pub fn fit<'a>(&self, data: impl Into<Data<'a>>) -> Result<FittedKernelPca> {
+        self.prepare(data)?.run()
     }
 
-    /// Fits samples in memory, perhaps from orthonormal vectors that are nearly right.
-    pub(super) fn fit_from(&self, x: AnySamples, start: Option<&Matrix<f64>>) -> Result<FittedKernelPca> {
-        let engine = self.features.running_engine()?;
-        let Prepared { similarity, samples: x, plan } = self.prepare(&x, &*engine)?;
-        if plan.route != Route::Dual {
-            return approximate::fit_in_memory(self, &x, &similarity, plan, engine);
+    /// Prepares a fit, perhaps from orthonormal vectors that are nearly right.
+    fn prepare_rows<'a>(
+        &self,
+        rows: Box<dyn Rows + 'a>,
+        engine: Arc<dyn Engine>,
+        start: Option<Matrix<f64>>,
+    ) -> Result<Job<'a, KernelPcaBody>> {
+        if rows.weighted() {
+            return Err(Error::setting(
+                "rows with weights for kernel PCA",
+                "every row counts once",
+                "Leave the weights out",
+            ));
         }
-        self.fit_dual(x, similarity, plan, engine, start)
-    }
-
-    /// Fits rows that come from a source, such as a file that does not fit into memory: by explicit features where the kernel
-    /// has few, otherwise by landmarks. The rows are read a piece at a time: once if a parameter is a median, once to choose
-    /// landmarks, once for the moments, and there again for each further number of landmarks that is tried.
-    ///
-    /// Landmarks and medians are drawn by global row index, so the result does not depend on how the source cuts its rows
-    /// (beyond the last digits). A median of more than 83 columns is taken over fewer pairs than in memory. The model
-    /// does not hold the scores of its samples: use [`FittedKernelPca::transform`].
-    ///
-    /// # Errors
-    /// As [`KernelPca::fit`], and those of the source. A precomputed Gram matrix must be in memory.
-    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedKernelPca> {
-        if let Some((settings, choice)) = self.chosen_of_source(source)? {
-            return settings.fit_source(source).map(|model| model.with_choice(choice));
+        if let Some((settings, choice)) = self.chosen(&*rows)? {
+            let job = settings.prepare_rows(rows, engine, start)?;
+            let plan = choice.onto(job.plan().clone());
+            return Ok(Job::new(plan, move |_| job.run().map(|model| model.with_choice(choice))));
         }
-        let engine = self.features.running_engine()?;
-        let (similarity, plan) = self.prepare_source(source, &*engine)?;
-        approximate::fit(self, &mut Rows::Source(source), &similarity, plan, engine)
-    }
-
-    /// What [`KernelPca::fit_source`] would do. The rows are read once or twice.
-    ///
-    /// # Errors
-    /// As [`KernelPca::fit_source`], as far as they can be known in advance.
-    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<Plan> {
-        if let Some((settings, choice)) = self.chosen_of_source(source)? {
-            return settings.plan_source(source).map(|plan| choice.onto(plan));
-        }
-        let engine = self.features.running_engine()?;
-        Ok(self.prepare_source(source, &*engine)?.1)
-    }
-
-    fn prepare_source(&self, source: &mut dyn RowSource, engine: &dyn Engine) -> Result<(Similarity, Plan)> {
-        let (n, d) = (source.n_rows()?, source.n_cols());
         self.check_numbers()?;
-        self.check_shape(n, d)?;
+        self.check_shape(rows.n_rows(), rows.n_cols())?;
+        let (prepared, plan) = match rows.place() {
+            Place::Memory => self.planned_in_memory(&*rows, engine, start)?,
+            place => self.planned_elsewhere(rows, &place, engine, start)?,
+        };
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run(prepared, plan)))
+    }
+
+    fn planned_in_memory<'a>(
+        &self,
+        rows: &(dyn Rows + 'a),
+        engine: Arc<dyn Engine>,
+        start: Option<Matrix<f64>>,
+    ) -> Result<(Prepared<'a>, Plan)> {
+        let x = rows.samples(&Pass::new(&self.features.watch))?;
+        let mut similarity = self.features.similarity_of(&x)?;
+        let double = matches!(&similarity, Similarity::Kernel(kernel) if kernel.needs_double(x.points()));
+        let samples = if double { x.to_double() } else { x };
+        let shape = (samples.n_rows(), samples.n_cols());
+        let request = self.request(&similarity, shape, samples.precision(), true);
+        let mut plan = schedule::plan(&request, &*engine)?;
+        if double {
+            plan.reasons.push(
+                "the mean of the rows is far larger than their spread: kernel values need double precision"
+                    .into(),
+            );
+        }
+        let by_values =
+            plan.route != Route::Primal && !plan.approximation.is_some_and(|a| a.is_random_features());
+        if let Similarity::Kernel(kernel) = &similarity
+            && by_values
+            && let Some(centred) = kernel.centred_for(samples.points())
+        {
+            plan.reasons.push(
+                "the mean of the rows is far larger than their spread: it is subtracted before kernel values are computed, \
+                 which changes nothing but rounding"
+                    .into(),
+            );
+            similarity = Similarity::Kernel(centred);
+        }
+        let rows = Box::new(MemoryRows::of(samples, &engine));
+        Ok((Prepared { rows, similarity, engine, start }, plan))
+    }
+
+    /// Rows that are read or asked for: a median is that of some of them.
+    fn planned_elsewhere<'a>(
+        &self,
+        rows: Box<dyn Rows + 'a>,
+        place: &Place,
+        engine: Arc<dyn Engine>,
+        start: Option<Matrix<f64>>,
+    ) -> Result<(Prepared<'a>, Plan)> {
+        let shape = (rows.n_rows(), rows.n_cols());
         let mut sample = None;
-        let kernel = match &self.features.kernel {
-            RequestedKernel::Ready(kernel) => kernel.clone(),
-            RequestedKernel::Spec(spec) if spec.is_precomputed() => {
+        let kernel = match (&self.features.kernel, place) {
+            (RequestedKernel::Spec(spec), Place::Chunks { .. }) if spec.is_precomputed() => {
                 return Err(Error::setting(
                     "a precomputed Gram matrix read in pieces",
                     "it must be in memory as a whole",
                     "Allow more memory, or choose a kernel and give the rows",
                 ));
             }
-            RequestedKernel::Spec(spec) if spec.needs_data() => {
-                let pairs = sample.insert(schedule::pair_sample(
-                    (n, d),
-                    self.features.memory_limit,
-                    self.features.seed,
-                    engine,
-                ));
-                let rows = gather(source, &pairs.places, CHUNK_ROWS)?;
-                let rows = PairRows::gathered((&rows).into(), pairs);
-                Kernel::new(&Kernel::resolve(spec, rows, self.features.seed)?, d)?
+            (RequestedKernel::Spec(spec), _) if spec.is_precomputed() => return Err(no_gram_matrix()),
+            (RequestedKernel::Ready(kernel), Place::Partitions(_)) if kernel.spec().is_none() => {
+                return Err(no_gram_matrix());
             }
-            RequestedKernel::Spec(spec) => Kernel::new(spec, d)?,
+            (RequestedKernel::Ready(kernel), _) => kernel.clone(),
+            (RequestedKernel::Spec(spec), _) if spec.needs_data() => {
+                let limit = self.features.memory_limit;
+                let pairs = sample.insert(schedule::pair_sample(shape, limit, self.features.seed, &*engine));
+                let some = rows.gather(&pairs.places, &Pass::new(&self.features.watch))?;
+                let pairs = PairRows::gathered(some.points(), pairs);
+                Kernel::new(&Kernel::resolve(spec, pairs, self.features.seed)?, shape.1)?
+            }
+            (RequestedKernel::Spec(spec), _) => Kernel::new(spec, shape.1)?,
         };
         let similarity = Similarity::Kernel(kernel);
-        let request = self.request(&similarity, (n, d), source.precision(), false);
-        let mut plan = schedule::plan(&request, engine)?;
+        let passes = matches!(place, Place::Partitions(_));
+        let request = self.request(&similarity, shape, rows.precision(), false);
+        let mut plan = schedule::plan(&Request { passes, ..request }, &*engine)?;
         sample.iter().for_each(|sample| schedule::count_sample(&mut plan, sample));
-        Ok((similarity, plan))
+        if let Place::Partitions(sentence) = place {
+            plan.reasons.push(sentence.clone());
+        }
+        Ok((Prepared { rows, similarity, engine, start }, plan))
     }
 
-    fn fit_dual(
-        &self,
-        x: AnySamples,
-        similarity: Similarity,
-        plan: Plan,
-        engine: Arc<dyn Engine>,
-        start: Option<&Matrix<f64>>,
-    ) -> Result<FittedKernelPca> {
-        let result = engine.complete(|| self.solve(&similarity, &x, &plan, &*engine, start));
-        Ok(FittedKernelPca::of_solution(result?, (similarity, x), plan, &self.column_names, engine))
+    fn run(&self, prepared: Prepared<'_>, plan: Plan) -> Result<FittedKernelPca> {
+        if plan.route != Route::Dual {
+            return approximate::fit(self, &prepared, plan);
+        }
+        let solution = prepared.engine.complete(|| self.solve(&prepared, &plan))?;
+        let Prepared { rows, similarity, engine, .. } = prepared;
+        let samples = rows.samples(&Pass::new(&self.features.watch))?;
+        Ok(FittedKernelPca::of_solution(solution, (similarity, samples), plan, &self.column_names, engine))
     }
 
-    fn solve(
-        &self,
-        similarity: &Similarity,
-        x: &AnySamples,
-        plan: &Plan,
-        engine: &dyn Engine,
-        start: Option<&Matrix<f64>>,
-    ) -> Result<DualSolution> {
+    fn solve(&self, prepared: &Prepared<'_>, plan: &Plan) -> Result<DualSolution> {
+        let Prepared { rows, similarity, start, .. } = prepared;
         let draft = match similarity {
-            Similarity::Kernel(kernel) if plan.draft => {
-                let (kernel, x) = kernel.in_single(x);
-                Some(engine.gram(&Similarity::Kernel(kernel), &x, plan.storage)?)
-            }
+            Similarity::Kernel(_) if plan.draft => Some(rows.gram(similarity, plan.storage, true)?),
             _ => None,
         };
         // Why: the matrix itself is passed over once or twice beside a draft, which does not repay storing it.
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
-        let gram = engine.gram(similarity, x, storage)?;
-        let known_valid = dual::known_valid(similarity);
-        let may_switch = self.solver.is_none();
-        let problem = DualProblem { gram: &*gram, draft: draft.as_deref(), known_valid, start, may_switch };
+        let gram = rows.gram(similarity, storage, false)?;
+        let problem = DualProblem {
+            gram: &*gram,
+            draft: draft.as_deref(),
+            known_valid: dual::known_valid(similarity),
+            start: start.as_ref(),
+            may_switch: self.solver.is_none(),
+        };
         dual::solve(&problem, plan, &self.features.watch)
     }
 
@@ -355,41 +387,6 @@ impl KernelPca {
     pub(super) fn check_shape(&self, n: usize, d: usize) -> Result<()> {
         check_count(n)?;
         check_column_names(&self.column_names, d)
-    }
-
-    fn prepare(&self, x: &AnySamples, engine: &dyn Engine) -> Result<Prepared> {
-        self.check_numbers()?;
-        let mut similarity = self.similarity_of(x)?;
-        let double = matches!(&similarity, Similarity::Kernel(kernel) if kernel.needs_double(x.points()));
-        let samples = if double { x.to_double() } else { x.clone() };
-        let request = self.request(&similarity, (x.n_rows(), x.n_cols()), samples.precision(), true);
-        let mut plan = schedule::plan(&request, engine)?;
-        if double {
-            plan.reasons.push(
-                "the mean of the rows is far larger than their spread: kernel values need double precision"
-                    .into(),
-            );
-        }
-        let by_values =
-            plan.route != Route::Primal && !plan.approximation.is_some_and(|a| a.is_random_features());
-        if let Similarity::Kernel(kernel) = &similarity
-            && by_values
-            && let Some(centred) = kernel.centred_for(samples.points())
-        {
-            plan.reasons.push(
-                "the mean of the rows is far larger than their spread: it is subtracted before kernel values are computed, \
-                 which changes nothing but rounding"
-                    .into(),
-            );
-            similarity = Similarity::Kernel(centred);
-        }
-        Ok(Prepared { similarity, samples, plan })
-    }
-
-    /// The kernel for samples in memory, which are checked.
-    fn similarity_of(&self, x: &AnySamples) -> Result<Similarity> {
-        self.check_shape(x.n_rows(), x.n_cols())?;
-        self.features.similarity_of(x)
     }
 
     pub(super) fn request<'a>(

@@ -3,13 +3,12 @@
 use crate::eigen::{Indefinite, basis_columns, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{
-    CHUNK_ROWS, FALLBACK_LANDMARKS, Request, fallback, landmarks_that_fit, low_rank, primal,
-};
+use crate::factor::{FALLBACK_LANDMARKS, Request, fallback, landmarks_that_fit, low_rank, primal};
 use crate::features::Accuracy;
 use crate::gram::{Storage, stored_bytes};
 use crate::kernel::PairSample;
 use crate::model::{Plan, Route, Solver, allowance, block_bytes, human_bytes};
+use crate::rows::CHUNK_ROWS;
 
 /// Up to this many samples all eigenpairs are computed directly.
 const DENSE_SAMPLES: usize = 512;

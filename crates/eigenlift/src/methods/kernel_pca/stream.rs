@@ -5,9 +5,9 @@ use super::{FittedKernelPca, KernelPca};
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::CHUNK_ROWS;
 use crate::features::{Approximation, FeatureSums, Features, LandmarkFeatures};
 use crate::moments::Partial;
+use crate::rows::CHUNK_ROWS;
 use std::sync::Arc;
 
 /// A fit that takes rows in pieces: `partial_fit` as often as there are rows, then `finish`, and more rows after that.

@@ -5,12 +5,9 @@ mod passes;
 mod unit;
 
 pub(crate) use directions::of_directions;
-pub(crate) use passes::Passes;
 use passes::Seen;
-pub(super) use passes::add_rows;
 use unit::Unit;
 
-use super::sums::{ColumnMoments, Weighted, scales};
 use crate::data::CentredRows;
 use crate::eigen::leading_eigenpairs;
 use crate::eigen::{
@@ -22,6 +19,7 @@ use crate::linalg::{column_norms, right_singular};
 use crate::matrix::Matrix;
 use crate::moments::{Partial, Triangle};
 use crate::progress::Watch;
+use crate::rows::{ColumnMoments, Rows, Weighted, scales};
 
 const U: f64 = f64::EPSILON / 2.0;
 /// Error of the products of a solver's basis, in units of the bound on the rounding of eigenvalues.
@@ -371,11 +369,13 @@ pub(crate) struct Iteration<'a> {
     pub(crate) wanted: Wanted,
     pub(crate) tolerance: f64,
     pub(crate) seed: u64,
+    /// Rows in hand at a time, where they come a piece at a time.
+    pub(crate) chunk_rows: usize,
     pub(crate) watch: &'a Watch,
 }
 
 /// Axes by block Krylov iteration from a random block, (P12): a pass over the rows multiplies a block by M₂.
-pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iteration<'_>) -> Result<Axes> {
+pub(crate) fn of_passes(rows: &dyn Rows, columns: ColumnMoments, how: Iteration<'_>) -> Result<Axes> {
     let wanted = how.wanted;
     let scale =
         wanted.standardized.then(|| scales(&columns.mean, columns.squares.iter().copied(), columns.weight));
@@ -390,7 +390,13 @@ pub(crate) fn of_passes(operator: &dyn Passes, columns: ColumnMoments, how: Iter
     known.refuse_unusable()?;
     let d = known.mean.len();
     let inverse: Option<Vec<f64>> = known.scale.as_ref().map(|s| s.iter().map(|x| 1.0 / x).collect());
-    let seen = Seen { operator, mean: &known.mean, inverse: inverse.as_deref(), unit: unit.squares() };
+    let seen = Seen {
+        rows,
+        chunk_rows: how.chunk_rows,
+        mean: &known.mean,
+        inverse: inverse.as_deref(),
+        unit: unit.squares(),
+    };
     let options = SolveOptions {
         deflate: None,
         start: None,

@@ -4,38 +4,30 @@ mod axes;
 pub mod choose;
 mod fitted;
 mod novelty;
-mod pieces;
 mod plan;
 mod products;
 mod file;
 mod schedule;
 mod solve;
 mod stream;
-mod sums;
 mod whitening;
 
-pub(super) use fitted::PcaBody;
-pub use fitted::{FittedPca, Loadings, Reconstruction};
-pub use pieces::{PcaPieces, centred_product};
+pub use fitted::{FittedPca, Loadings, PcaBody, Reconstruction};
 pub use plan::{PcaPlan, PcaRoute};
 pub use stream::{PcaStream, StreamState};
-pub(super) use whitening::WhiteningBody;
-pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
+pub use whitening::{FittedWhitening, Whitening, WhiteningBody, WhiteningMethod};
 
-use crate::data::{AnyPoints, AnySamples, RowSource};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
+use crate::model::Job;
 use crate::progress::Watch;
+use crate::rows::{Data, Place, Rows, Weighted};
 use choose::ChoiceOptions;
-use pieces::SourcePieces;
 use schedule::Request;
 use std::sync::Arc;
-use sums::Weighted;
 
 /// Smallest tolerance that makes sense in double precision.
 const SMALLEST_TOLERANCE: f64 = 1e-14;
-/// Most rows of a source that the rules on the number of components look at.
-const SAMPLE_ROWS: usize = 10_000;
 
 /// Settings of principal component analysis. [`Pca::fit`] gives the model.
 ///
@@ -169,145 +161,86 @@ impl Pca {
         self
     }
 
-    /// What [`Pca::fit`] would do, without doing it.
+    /// Plans a fit, which [`Job::run`] then does. Rows may be in memory, with or without weights; come from a source that is read a
+    /// piece at a time, once when a matrix of all columns fits and else some more; or lie in partitions, such as those on the machines of a
+    /// cluster, which are asked for sums over all rows where a matrix of all columns fits, and else for products.
+    ///
+    /// ```
+    /// use eigenlift::{data, methods::Pca};
+    /// let iris = data::iris()?.samples;
+    /// let job = Pca::new(2).prepare(&iris)?;
+    /// assert_eq!(job.plan().n_samples, 150);
+    /// assert_eq!(job.run()?.n_components(), 2);
+    /// # Ok::<(), eigenlift::error::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Pca::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        self.plan_points(x.points(), None)
-    }
-
-    /// As [`Pca::plan`], for what [`Pca::fit_points`] would do.
-    ///
-    /// # Errors
-    /// As [`Pca::fit_points`], as far as they can be known in advance.
-    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
-        let data = Weighted { rows: x.into(), weights };
-        self.check(weights.is_some())?;
-        schedule::plan(&self.request(data), &*self.running_engine()?)
-    }
-
-    /// As [`Pca::plan`], for rows that are read in pieces.
-    ///
-    /// # Errors
-    /// As [`Pca::fit_source`], as far as they can be known in advance.
-    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.check(self.weights_last)?;
-        schedule::plan(&self.source_request(source)?, &*self.running_engine()?)
-    }
-
-    /// Fits the model.
-    ///
-    /// Cost: by route, see [`PcaRoute`]; memory as the plan says. The rows are not copied.
-    ///
-    /// # Errors
-    /// Settings out of range, entries that are not finite, rows that all look the same, not enough memory, cancellation.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedPca> {
-        self.fit_points(x.into().points(), None)
-    }
-
-    /// As [`Pca::fit`], each row counted as often as its weight says, (P1), (P2).
-    ///
-    /// # Errors
-    /// As [`Pca::fit`], and weights that are negative, not finite, all zero, or not one for each row.
-    pub fn fit_weighted(&self, x: impl Into<AnySamples>, weights: &[f64]) -> Result<FittedPca> {
-        self.fit_points(x.into().points(), Some(weights))
-    }
-
-    /// As [`Pca::fit_weighted`], for borrowed rows.
-    ///
-    /// # Errors
-    /// As [`Pca::fit_weighted`].
-    pub fn fit_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<FittedPca> {
-        let data = Weighted { rows: x.into(), weights };
-        self.check(weights.is_some())?;
-        data.check()?;
+    pub fn prepare<'a>(&self, data: impl Into<Data<'a>>) -> Result<Job<'a, PcaBody>> {
         let engine = self.running_engine()?;
-        let mut plan = schedule::plan(&self.request(data), &*engine)?;
-        let mut axes = engine.complete(|| self.solve(data, &mut plan))?;
-        let mut choice = None;
-        if self.n_components.is_none() {
-            let found = engine.complete(|| self.choose(&axes, data));
-            choice = Some(found?);
-        }
-        self.keep_chosen(&mut axes, choice.as_ref());
-        Ok(FittedPca::new(self, axes, (plan, choice), engine))
+        let rows = data.into().rows(&engine, self.weights_last)?;
+        let plan = self.planned(&*rows, &*engine)?;
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run(&*rows, plan, engine)))
     }
 
-    /// Fits rows that are read in pieces, exactly: one reading when a matrix of all columns fits, else some more.
+    /// Fits the model: what [`Pca::prepare`] plans. The rows are not copied. Those given together with weights count as often as these
+    /// say, (P1), (P2).
+    ///
+    /// ```
+    /// use eigenlift::{matrix::Matrix, methods::Pca};
+    /// let x = Matrix::from_vec(vec![0.0, 0.0, 1.0, 1.0, 5.0, 5.5], 3, 2)?;
+    /// let model = Pca::new(1).fit((&x, Some(&[1.0, 2.0, 1.0][..])))?;
+    /// assert!((model.mean()[0] - 1.75).abs() < 1e-15);
+    /// # Ok::<(), eigenlift::error::Error>(())
+    /// ```
+    ///
+    /// Cost: by route, see [`PcaRoute`]; memory as the plan says.
     ///
     /// # Errors
-    /// As [`Pca::fit`], and what the source fails with.
-    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedPca> {
-        self.check(self.weights_last)?;
-        let engine = self.running_engine()?;
-        let plan = schedule::plan(&self.source_request(source)?, &*engine)?;
-        let (n, chunk) = (plan.n_samples, plan.chunk_rows);
-        let pieces = SourcePieces::new(source, n, chunk, self.weights_last, self.watch.clone());
-        self.fit_planned(&pieces, plan, engine)
+    /// Settings out of range, entries that are not finite, rows that all look the same, weights that are negative, not finite, all
+    /// zero, or not one for each row, not enough memory, cancellation, and what a source or partitions fail with.
+    pub fn fit<'a>(&self, data: impl Into<Data<'a>>) -> Result<FittedPca> {
+        self.prepare(data)?.run()
     }
 
-    /// Fits rows that lie in pieces, such as those on the machines of a cluster: by sums over all rows where a matrix of all columns fits, else by
-    /// passes over them.
-    ///
-    /// # Errors
-    /// As [`Pca::fit`], and what the pieces fail with.
-    pub fn fit_pieces(&self, pieces: &dyn PcaPieces) -> Result<FittedPca> {
-        let engine = self.running_engine()?;
-        let plan = self.planned_pieces(pieces, &*engine)?;
-        self.fit_planned(pieces, plan, engine)
-    }
-
-    /// What [`Pca::fit_pieces`] would do.
-    ///
-    /// # Errors
-    /// As [`Pca::fit_pieces`], as far as they can be known in advance.
-    pub fn plan_pieces(&self, pieces: &dyn PcaPieces) -> Result<PcaPlan> {
-        self.planned_pieces(pieces, &*self.running_engine()?)
-    }
-
-    fn planned_pieces(&self, pieces: &dyn PcaPieces, engine: &dyn Engine) -> Result<PcaPlan> {
-        self.check(pieces.weighted())?;
+    fn planned(&self, rows: &dyn Rows, engine: &dyn Engine) -> Result<PcaPlan> {
+        self.check(rows.weighted())?;
+        let data = rows.points().map(|(points, weights)| Weighted { rows: points, weights });
+        data.map_or(Ok(()), |data| data.check())?;
+        let place = rows.place();
         let request = Request {
-            n_samples: pieces.n_rows(),
-            n_features: pieces.n_cols(),
-            precision: pieces.precision(),
-            in_memory: false,
-            most_rows: usize::MAX,
-            elsewhere: true,
-            sparse: false,
-            weighted: pieces.weighted(),
+            n_samples: rows.n_rows(),
+            n_features: rows.n_cols(),
+            precision: rows.precision(),
+            in_memory: data.is_some(),
+            most_rows: if let Place::Chunks { most_rows } = place { most_rows } else { usize::MAX },
+            elsewhere: matches!(place, Place::Partitions(_)),
+            sparse: data.is_some_and(|data| data.is_sparse()),
+            weighted: rows.weighted(),
             threads: 0,
             bytes_allowed: 0,
             route: self.route.map(|route| (route, schedule::asked_for(route))),
             settings: self,
         };
         let mut plan = schedule::plan(&request, engine)?;
-        plan.reasons.push(pieces.place());
+        if let Place::Partitions(sentence) = place {
+            plan.reasons.push(sentence);
+        }
         Ok(plan)
     }
 
-    fn fit_planned(
-        &self,
-        pieces: &dyn PcaPieces,
-        mut plan: PcaPlan,
-        engine: Arc<dyn Engine>,
-    ) -> Result<FittedPca> {
-        let mut axes = engine.complete(|| self.solve_pieces(pieces, &mut plan, &engine))?;
+    fn run(&self, rows: &dyn Rows, mut plan: PcaPlan, engine: Arc<dyn Engine>) -> Result<FittedPca> {
+        let mut axes = engine.complete(|| self.solve(rows, &mut plan))?;
         plan.n_samples = axes.count;
-        let mut choice = None;
-        if self.n_components.is_none() {
-            let n = axes.count;
-            // A quarter of the memory allowed may go to rows that the rules look at.
-            let most =
-                (plan.bytes_allowed / 4 / (8 * plan.n_features.max(1) as u64)).clamp(64, SAMPLE_ROWS as u64);
-            let wanted = crate::random::Stream::new(self.seed, crate::random::Purpose::SampleRows)
-                .rows(n, most as usize);
-            let rows = pieces.gather(&wanted)?;
-            let found =
-                engine.complete(|| self.choose(&axes, Weighted { rows: (&rows).into(), weights: None }));
-            choice = Some(found?);
-        }
+        let choice = match (self.n_components, rows.points()) {
+            (Some(_), _) => None,
+            (None, Some((points, _))) => Some(engine.complete(|| self.choose(&axes, points))?),
+            (None, None) => {
+                let some = self.rows_to_choose_from(rows, &plan, axes.count)?;
+                Some(engine.complete(|| self.choose(&axes, some.points()))?)
+            }
+        };
         self.keep_chosen(&mut axes, choice.as_ref());
         Ok(FittedPca::new(self, axes, (plan, choice), engine))
     }
@@ -350,47 +283,5 @@ impl Pca {
             ));
         }
         Ok(())
-    }
-
-    fn request(&self, data: Weighted<'_>) -> Request<'_> {
-        Request {
-            n_samples: data.n_rows(),
-            n_features: data.n_cols(),
-            precision: if matches!(data.rows, AnyPoints::F32(_)) { "f32" } else { "f64" },
-            in_memory: true,
-            most_rows: usize::MAX,
-            elsewhere: false,
-            sparse: data.is_sparse(),
-            weighted: data.weights.is_some(),
-            threads: 0,
-            bytes_allowed: 0,
-            route: self.route.map(|route| (route, schedule::asked_for(route))),
-            settings: self,
-        }
-    }
-
-    fn source_request(&self, source: &mut dyn RowSource) -> Result<Request<'_>> {
-        let weighted = self.weights_last;
-        if weighted && source.n_cols() < 2 {
-            return Err(Error::data(
-                "one column, which holds weights",
-                "at least one column of data is needed beside it",
-                "Select data columns",
-            ));
-        }
-        Ok(Request {
-            n_samples: source.n_rows()?,
-            n_features: source.n_cols() - usize::from(weighted),
-            precision: source.precision(),
-            in_memory: false,
-            most_rows: source.most_rows(),
-            elsewhere: false,
-            sparse: false,
-            weighted,
-            threads: 0,
-            bytes_allowed: 0,
-            route: self.route.map(|route| (route, schedule::asked_for(route))),
-            settings: self,
-        })
     }
 }

@@ -1,6 +1,5 @@
 //! Products of rows with each other: the n × n matrix of the dual route.
 
-use super::sums::{ColumnMoments, Weighted, all_finite, column_moments, scales};
 use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
@@ -8,6 +7,7 @@ use crate::matrix::{MatRef, Matrix};
 use crate::moments::{add_outer_products, center_weighted, padded};
 use crate::progress::Watch;
 use crate::real::Real;
+use crate::rows::{ColumnMoments, Weighted, all_finite, column_moments, scales};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
 //! From settings to a plan: which route, and whether it fits.
 
 use super::axes::MOST_PASSES;
-use super::sums::triangle_pieces;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
 use crate::eigen::is_direct;
@@ -10,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::allowance;
 use crate::model::check_column_names;
 use crate::model::human_bytes;
+use crate::rows::triangle_pieces;
 
 /// Up to so many flops the accurate route costs nothing that anyone would notice.
 const SMALL_FLOPS: f64 = 3e7;

@@ -1,18 +1,20 @@
 //! From rows to axes, along the planned route.
 
-use super::axes::{self, Axes, Iteration, Passes, Wanted};
+use super::axes::{self, Axes, Iteration, Wanted};
 use super::choose::{self, Choice, ChoiceOptions, Spectrum};
-use super::sums::{self, Weighted};
-use super::{Pca, PcaPieces, PcaPlan, PcaRoute, PcaStream, products};
-use crate::engine::Engine;
+use super::{Pca, PcaPlan, PcaRoute, products};
+use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
-use crate::matrix::{MatMut, MatRef};
-use crate::moments::Directions;
+use crate::moments::{Directions, Partial, Triangle};
 use crate::progress::Watch;
-use std::sync::Arc;
+use crate::random::{Purpose, Stream};
+use crate::rows::{ColumnMoments, Kind, Pass, RowSums, Rows, Weighted};
 
 /// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
 const FAINT: f64 = 1e-8;
+/// Most rows that the rules on the number of components look at where rows are not in memory, and fewest.
+const SAMPLE_ROWS: u64 = 10_000;
+const FEWEST_SAMPLE_ROWS: u64 = 64;
 /// Rows that a sketch has at least unless it is set.
 const LEAST_SKETCH: usize = 100;
 
@@ -55,60 +57,57 @@ impl Pca {
             wanted: self.wanted_axes(plan),
             tolerance: self.tolerance,
             seed: self.seed,
+            chunk_rows: plan.chunk_rows,
             watch: &self.watch,
         }
     }
 
-    pub(super) fn solve(&self, data: Weighted<'_>, plan: &mut PcaPlan) -> Result<Axes> {
-        let (n, d) = (data.n_rows(), data.n_cols());
-        let (wanted, watch) = (self.wanted_axes(plan), &self.watch);
-        let mut axes = match plan.route {
-            PcaRoute::Tsqr => return axes::of_triangle(&sums::triangle(data, watch)?, wanted),
-            PcaRoute::Covariance => axes::of_covariance(&sums::moments(data, watch)?, wanted, watch)?,
-            PcaRoute::Dual => {
+    /// Sums of no rows yet of `d` columns, for this route.
+    pub(super) fn empty_sums(&self, route: PcaRoute, d: usize) -> RowSums {
+        RowSums::new(match route {
+            PcaRoute::Tsqr => Kind::Triangle(Triangle::empty(d)),
+            PcaRoute::Directions => Kind::Directions(Directions::empty(d, self.sketch_size(d))),
+            PcaRoute::Krylov => Kind::Columns(ColumnMoments::empty(d)),
+            PcaRoute::Covariance | PcaRoute::Dual => Kind::Covariance(Partial::empty(d)),
+        })
+    }
+
+    /// Axes of all rows along the planned route, and along another where it cannot tell them from rounding.
+    pub(super) fn solve(&self, rows: &dyn Rows, plan: &mut PcaPlan) -> Result<Axes> {
+        let (d, wanted, watch) = (plan.n_features, self.wanted_axes(plan), &self.watch);
+        let pass = Pass { chunk_rows: plan.chunk_rows, watch };
+        let sums = |route: PcaRoute| rows.row_sums(self.empty_sums(route, d), &pass);
+        let mut axes = match (plan.route, rows.points()) {
+            (PcaRoute::Dual, Some((points, weights))) => {
+                let data = Weighted { rows: points, weights };
                 let (gram, columns) = products::gram(data, wanted.standardized, watch)?;
                 axes::of_gram(data, &gram, columns, wanted, watch)?
             }
-            PcaRoute::Krylov => axes::of_passes(&data, sums::column_moments(data)?, self.iteration(plan))?,
-            PcaRoute::Directions => {
-                let mut sum = Directions::empty(d, self.sketch_size(d));
-                sums::add_to_directions(&mut sum, data, watch)?;
-                return axes::of_directions(&sum, wanted);
+            (PcaRoute::Krylov, _) => {
+                let columns = sums(PcaRoute::Krylov)?.column_moments();
+                axes::of_passes(rows, columns, self.iteration(plan))?
             }
-        };
-        count_readings(&mut axes, plan);
-        if self.is_faint(&axes, wanted.k.min(n.saturating_sub(1))) && plan.second_look_bytes.is_some() {
-            plan.look_again();
-            let second = axes::of_triangle(&sums::triangle(data, watch)?, wanted)?;
-            return Ok(after(&axes, second));
-        }
-        Ok(axes)
-    }
-
-    /// Axes of rows in pieces: sums of all of them, or passes over them.
-    pub(super) fn solve_pieces(
-        &self,
-        pieces: &dyn PcaPieces,
-        plan: &mut PcaPlan,
-        engine: &Arc<dyn Engine>,
-    ) -> Result<Axes> {
-        let (d, wanted) = (plan.n_features, self.wanted_axes(plan));
-        let sums = |route: PcaRoute| {
-            self.watch.check()?;
-            pieces.pca_sums(PcaStream::planned(self, d, route, engine.clone()))
-        };
-        let found = sums(plan.route)?;
-        let mut axes = match plan.route {
-            PcaRoute::Krylov => {
-                axes::of_passes(&PiecePasses(pieces), found.column_moments(), self.iteration(plan))?
-            }
-            _ => found.axes(wanted, &self.watch)?,
+            (route, _) => axes_of(&sums(route)?, wanted, watch)?,
         };
         count_readings(&mut axes, plan);
         if matches!(plan.route, PcaRoute::Tsqr | PcaRoute::Directions) || !self.looks_again(&axes, plan) {
             return Ok(axes);
         }
-        Ok(after(&axes, sums(PcaRoute::Tsqr)?.axes(wanted, &self.watch)?))
+        Ok(after(&axes, axes_of(&sums(PcaRoute::Tsqr)?, wanted, watch)?))
+    }
+
+    /// Rows that the rules on the number of components look at, where they are not in memory: a quarter of the memory allowed may go
+    /// to them.
+    pub(super) fn rows_to_choose_from(
+        &self,
+        rows: &dyn Rows,
+        plan: &PcaPlan,
+        n: usize,
+    ) -> Result<AnySamples> {
+        let most = plan.bytes_allowed / 4 / (8 * plan.n_features.max(1) as u64);
+        let most = most.clamp(FEWEST_SAMPLE_ROWS, SAMPLE_ROWS) as usize;
+        let places = Stream::new(self.seed, Purpose::SampleRows).rows(n, most);
+        rows.gather(&places, &Pass { chunk_rows: plan.chunk_rows, watch: &self.watch })
     }
 
     /// Whether wanted components are so faint that squares, or sums over sparse rows, lose them.
@@ -130,7 +129,7 @@ impl Pca {
         again
     }
 
-    pub(super) fn choose(&self, axes: &Axes, data: Weighted<'_>) -> Result<Choice> {
+    pub(super) fn choose(&self, axes: &Axes, rows: AnyPoints<'_>) -> Result<Choice> {
         let n = axes.weight;
         let mut values: Vec<f64> = axes.spectrum.iter().map(|v| v / n).collect();
         if axes.is_whole {
@@ -144,7 +143,7 @@ impl Pca {
             total: axes.trace / n,
         };
         let options = ChoiceOptions { seed: self.seed, scaled: self.standardize, ..self.choice.clone() };
-        choose::choose(&spectrum, data.rows, &options, &self.watch)
+        choose::choose(&spectrum, rows, &options, &self.watch)
     }
 
     /// Leaves the components that were chosen.
@@ -155,34 +154,21 @@ impl Pca {
     }
 }
 
-/// Passes over rows that lie in pieces.
-struct PiecePasses<'a>(&'a dyn PcaPieces);
-
-impl Passes for PiecePasses<'_> {
-    fn n_cols(&self) -> usize {
-        self.0.n_cols()
+/// The axes that sums give.
+pub(super) fn axes_of(sums: &RowSums, wanted: Wanted, watch: &Watch) -> Result<Axes> {
+    match &sums.kind {
+        Kind::Covariance(sum) => axes::of_covariance(sum, wanted, watch),
+        Kind::Triangle(sum) => axes::of_triangle(sum, wanted),
+        Kind::Directions(sum) => axes::of_directions(sum, wanted),
+        Kind::Columns(_) => Err(columns_alone()),
     }
+}
 
-    fn add_product(
-        &self,
-        centre: &[f64],
-        block: MatRef<'_, f64>,
-        mut out: MatMut<'_, f64>,
-        watch: &Watch,
-    ) -> Result<()> {
-        watch.check()?;
-        let product = self.0.centred_product(centre, block)?;
-        let shape = (product.n_rows(), product.n_cols());
-        if shape != (out.n_rows(), out.n_cols()) {
-            return Err(Error::data(
-                format!("a product of {} × {}", shape.0, shape.1),
-                format!("it must be {} × {}", out.n_rows(), out.n_cols()),
-                "The rows must stay the same while they are read",
-            ));
-        }
-        for i in 0..product.n_rows() {
-            out.row_mut(i).iter_mut().zip(product.row(i)).for_each(|(o, p)| *o += p);
-        }
-        Ok(())
-    }
+/// Sums of columns have no axes.
+pub(super) fn columns_alone() -> Error {
+    Error::setting(
+        "sums of columns alone",
+        "axes need passes over the rows as well",
+        "Fit the rows as a whole, or use covariance, tsqr or directions",
+    )
 }

@@ -1,7 +1,6 @@
 //! Principal components of rows that come in pieces, brought by the caller.
 
-use super::axes::{self, Axes, Wanted};
-use super::sums::{self, ColumnMoments, Weighted};
+use super::solve::{axes_of, columns_alone};
 use super::{FittedPca, Pca, PcaRoute, schedule};
 use crate::data::AnyPoints;
 use crate::engine::Engine;
@@ -9,31 +8,8 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::moments::{Directions, Partial, Triangle};
 use crate::progress::Watch;
+use crate::rows::{ColumnMoments, Kind, RowSums, Weighted, moments};
 use std::sync::Arc;
-
-/// Sums of the rows so far.
-#[derive(Clone, Debug)]
-enum Sums {
-    Covariance(Partial),
-    Triangle(Triangle),
-    Directions(Directions),
-    /// Of columns alone, for the iteration.
-    Columns(ColumnMoments),
-}
-
-impl Sums {
-    /// No rows yet, for this route.
-    fn empty(route: PcaRoute, n_features: usize, settings: &Pca) -> Self {
-        match route {
-            PcaRoute::Tsqr => Self::Triangle(Triangle::empty(n_features)),
-            PcaRoute::Directions => {
-                Self::Directions(Directions::empty(n_features, settings.sketch_size(n_features)))
-            }
-            PcaRoute::Krylov => Self::Columns(ColumnMoments::empty(n_features)),
-            PcaRoute::Covariance | PcaRoute::Dual => Self::Covariance(Partial::empty(n_features)),
-        }
-    }
-}
 
 /// The sums of a stream as plain numbers, to be kept and taken up again.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,11 +55,9 @@ pub struct StreamState {
 pub struct PcaStream {
     settings: Pca,
     n_features: usize,
-    sums: Sums,
+    sums: RowSums,
     engine: Arc<dyn Engine>,
     route: (PcaRoute, String),
-    weighted: bool,
-    single: bool,
 }
 
 impl PcaStream {
@@ -121,47 +95,30 @@ impl PcaStream {
         };
         let route = schedule::stream_route(&request, &*engine);
         schedule::plan(&schedule::Request { route: Some(route.clone()), ..request }, &*engine)?;
-        let sums = Sums::empty(route.0, n_features, &settings);
-        Ok(Self { settings, n_features, sums, engine, route, weighted: false, single: true })
+        let sums = settings.empty_sums(route.0, n_features);
+        Ok(Self { settings, n_features, sums, engine, route })
     }
 
-    /// Sums of no rows yet for a route that was planned, the iteration's among them.
-    pub(super) fn planned(
-        settings: &Pca,
-        n_features: usize,
-        route: PcaRoute,
-        engine: Arc<dyn Engine>,
-    ) -> Self {
-        let (sums, settings) = (Sums::empty(route, n_features, settings), settings.clone());
-        let route = (route, "as planned".into());
-        Self { settings, n_features, sums, engine, route, weighted: false, single: true }
+    /// Goes on with sums that a fit asks [`crate::rows::Partitions`] for, the iteration's among them.
+    pub fn of_sums(sums: RowSums, engine: Arc<dyn Engine>) -> Self {
+        let route = match &sums.kind {
+            Kind::Covariance(_) => PcaRoute::Covariance,
+            Kind::Triangle(_) => PcaRoute::Tsqr,
+            Kind::Directions(_) => PcaRoute::Directions,
+            Kind::Columns(_) => PcaRoute::Krylov,
+        };
+        let (settings, n_features) = (Pca::new(1), sums.n_cols());
+        Self { settings, n_features, sums, engine, route: (route, "as planned".into()) }
+    }
+
+    /// The sums so far.
+    pub fn into_sums(self) -> RowSums {
+        self.sums
     }
 
     /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.n_features
-    }
-
-    /// The axes that the sums give.
-    pub(super) fn axes(&self, wanted: Wanted, watch: &Watch) -> Result<Axes> {
-        match &self.sums {
-            Sums::Covariance(sum) => axes::of_covariance(sum, wanted, watch),
-            Sums::Triangle(sum) => axes::of_triangle(sum, wanted),
-            Sums::Directions(sum) => axes::of_directions(sum, wanted),
-            Sums::Columns(_) => Err(columns_alone()),
-        }
-    }
-
-    /// Mean and spread of each column.
-    pub(super) fn column_moments(&self) -> ColumnMoments {
-        let (mean, squares) = self.columns();
-        let weight = match &self.sums {
-            Sums::Covariance(sum) => sum.weight(),
-            Sums::Triangle(sum) => sum.weight(),
-            Sums::Directions(sum) => sum.numbers().first().copied().unwrap_or(0.0),
-            Sums::Columns(sum) => sum.weight,
-        };
-        ColumnMoments { count: self.count() as usize, weight, mean: mean.to_vec(), squares }
     }
 
     /// Adds rows.
@@ -186,37 +143,10 @@ impl PcaStream {
         self.add(Weighted { rows: rows.into(), weights: Some(weights) })
     }
 
-    fn check_rows(&self, data: Weighted<'_>) -> Result<()> {
-        if data.n_cols() == self.n_features {
-            return data.check();
-        }
-        Err(Error::data(
-            format!("rows of {} columns", data.n_cols()),
-            format!("earlier ones have {}", self.n_features),
-            "Give the same columns in every piece",
-        ))
-    }
-
-    pub(super) fn add(&mut self, data: Weighted<'_>) -> Result<()> {
-        self.check_rows(data)?;
-        let (mut result, watch) = (Ok(()), self.settings.watch.clone());
-        let (engine, sums) = (self.engine.clone(), &mut self.sums);
-        engine.run(&mut || {
-            result = match sums {
-                Sums::Covariance(sum) => sums::moments(data, &watch).and_then(|part| sum.merge(&part)),
-                Sums::Triangle(sum) => sums::triangle(data, &watch).and_then(|part| sum.merge(&part)),
-                Sums::Directions(sum) => {
-                    // Why a copy: what is cancelled half way leaves no rows behind.
-                    let mut next = sum.clone();
-                    sums::add_to_directions(&mut next, data, &watch).map(|()| *sum = next)
-                }
-                Sums::Columns(sum) => sums::column_moments(data).map(|part| sum.merge(part)),
-            };
-        });
-        result?;
-        self.single &= matches!(data.rows, AnyPoints::F32(_));
-        self.weighted |= data.weights.is_some();
-        Ok(())
+    fn add(&mut self, data: Weighted<'_>) -> Result<()> {
+        self.sums.check(data)?;
+        let (sums, watch) = (&mut self.sums, &self.settings.watch);
+        self.engine.complete(|| sums.add(data, watch))
     }
 
     /// Adds the rows of another part.
@@ -224,25 +154,8 @@ impl PcaStream {
     /// # Errors
     /// When the parts have other columns, or went other routes.
     pub fn merge(&mut self, other: &PcaStream) -> Result<()> {
-        let engine = self.engine.clone();
-        let mut result = Ok(());
-        match (&mut self.sums, &other.sums) {
-            (Sums::Covariance(sum), Sums::Covariance(part)) => engine.run(&mut || result = sum.merge(part)),
-            (Sums::Triangle(sum), Sums::Triangle(part)) => engine.run(&mut || result = sum.merge(part)),
-            (Sums::Directions(sum), Sums::Directions(part)) => engine.run(&mut || result = sum.merge(part)),
-            (Sums::Columns(sum), Sums::Columns(part)) => result = sum.merge_checked(part),
-            _ => {
-                return Err(Error::setting(
-                    "parts of two routes",
-                    "both must be made by covariance, both by tsqr, or both by directions",
-                    "Give both parts the same route",
-                ));
-            }
-        }
-        result?;
-        self.weighted |= other.weighted;
-        self.single &= other.single;
-        Ok(())
+        let sums = &mut self.sums;
+        self.engine.complete(|| sums.merge(&other.sums))
     }
 
     /// Takes out rows that were added before.
@@ -252,8 +165,8 @@ impl PcaStream {
     /// triangles or by a sketch, from which nothing can be taken out.
     pub fn remove<'a>(&mut self, rows: impl Into<AnyPoints<'a>>) -> Result<()> {
         let data = Weighted { rows: rows.into(), weights: None };
-        self.check_rows(data)?;
-        let Sums::Covariance(sum) = &mut self.sums else {
+        self.sums.check(data)?;
+        let Kind::Covariance(sum) = &mut self.sums.kind else {
             let what = if self.route.0 == PcaRoute::Directions { "sketch" } else { "triangle" };
             return Err(Error::setting(
                 format!("rows to take out of a {what}"),
@@ -261,44 +174,28 @@ impl PcaStream {
                 "Use the covariance route, or fit the remaining rows anew",
             ));
         };
-        let (mut result, watch) = (Ok(()), self.settings.watch.clone());
-        self.engine.run(&mut || result = sums::moments(data, &watch).and_then(|part| sum.remove(&part)));
-        result
+        let watch = &self.settings.watch;
+        self.engine.complete(|| sum.remove(&moments(data, watch)?))
     }
 
     /// Rows added so far.
     pub fn count(&self) -> u64 {
-        match &self.sums {
-            Sums::Covariance(sum) => sum.count(),
-            Sums::Triangle(sum) => sum.count(),
-            Sums::Directions(sum) => sum.count(),
-            Sums::Columns(sum) => sum.count as u64,
-        }
+        self.sums.count()
     }
 
     /// Mean of each column so far, and Σw(x − mean)².
     pub fn columns(&self) -> (&[f64], Vec<f64>) {
-        match &self.sums {
-            Sums::Covariance(sum) => {
-                (sum.mean(), (0..self.n_features).map(|j| sum.scatter()[(j, j)]).collect())
-            }
-            Sums::Triangle(sum) => {
-                let norms = crate::linalg::column_norms(sum.r().view());
-                (sum.mean(), norms.iter().map(|norm| norm * norm).collect())
-            }
-            Sums::Directions(sum) => (sum.mean(), sum.squares().to_vec()),
-            Sums::Columns(sum) => (&sum.mean, sum.squares.clone()),
-        }
+        self.sums.columns()
     }
 
-    /// The sums so far.
+    /// The sums so far, as numbers.
     pub fn state(&self) -> StreamState {
         let none = Matrix::zeros(0, self.n_features);
-        let (numbers, mean, matrix, squares) = match &self.sums {
-            Sums::Covariance(sum) => (vec![sum.weight()], sum.mean(), sum.scatter(), &[][..]),
-            Sums::Triangle(sum) => (vec![sum.weight()], sum.mean(), sum.r(), &[][..]),
-            Sums::Directions(sum) => (sum.numbers(), sum.mean(), sum.rows(), sum.squares()),
-            Sums::Columns(sum) => (vec![sum.weight], &sum.mean[..], &none, &sum.squares[..]),
+        let (numbers, mean, matrix, squares) = match &self.sums.kind {
+            Kind::Covariance(sum) => (vec![sum.weight()], sum.mean(), sum.scatter(), &[][..]),
+            Kind::Triangle(sum) => (vec![sum.weight()], sum.mean(), sum.r(), &[][..]),
+            Kind::Directions(sum) => (sum.numbers(), sum.mean(), sum.rows(), sum.squares()),
+            Kind::Columns(sum) => (vec![sum.weight], &sum.mean[..], &none, &sum.squares[..]),
         };
         StreamState {
             route: self.route.0,
@@ -307,8 +204,8 @@ impl PcaStream {
             mean: mean.to_vec(),
             matrix: matrix.clone(),
             squares: squares.to_vec(),
-            weighted: self.weighted,
-            single: self.single,
+            weighted: self.sums.weighted,
+            single: self.sums.single,
         }
     }
 
@@ -335,14 +232,14 @@ impl PcaStream {
                 "Give what a stream of the same columns kept",
             ));
         }
-        self.sums = match route {
-            PcaRoute::Covariance => Sums::Covariance(Partial::from_parts(count, numbers[0], mean, matrix)),
-            PcaRoute::Tsqr => Sums::Triangle(Triangle::from_parts(count, numbers[0], mean, matrix)),
+        let kind = match route {
+            PcaRoute::Covariance => Kind::Covariance(Partial::from_parts(count, numbers[0], mean, matrix)),
+            PcaRoute::Tsqr => Kind::Triangle(Triangle::from_parts(count, numbers[0], mean, matrix)),
             PcaRoute::Directions => {
-                Sums::Directions(Directions::from_parts((count, &numbers), mean, matrix, squares))
+                Kind::Directions(Directions::from_parts((count, &numbers), mean, matrix, squares))
             }
             PcaRoute::Krylov => {
-                Sums::Columns(ColumnMoments { count: count as usize, weight: numbers[0], mean, squares })
+                Kind::Columns(ColumnMoments { count: count as usize, weight: numbers[0], mean, squares })
             }
             PcaRoute::Dual => {
                 return Err(Error::setting(
@@ -355,7 +252,7 @@ impl PcaStream {
         if self.route.0 != route {
             self.route = (route, "taken up from earlier sums".into());
         }
-        (self.weighted, self.single) = (weighted, single);
+        self.sums = RowSums { kind, weighted, single };
         Ok(())
     }
 
@@ -370,28 +267,23 @@ impl PcaStream {
         self.engine = engine;
     }
 
-    /// Obeys `watch` from now on.
-    pub(super) fn watched_by(&mut self, watch: Watch) {
-        self.settings.watch = watch;
-    }
-
     /// The model of all rows so far; more can be added afterwards.
     ///
     /// # Errors
     /// As [`Pca::fit`].
     pub fn finish(&self) -> Result<FittedPca> {
         let settings = &self.settings;
-        if let Sums::Columns(_) = self.sums {
+        if let Kind::Columns(_) = self.sums.kind {
             return Err(columns_alone());
         }
         let request = schedule::Request {
             n_samples: self.count() as usize,
             n_features: self.n_features,
-            precision: if self.single && self.count() > 0 { "f32" } else { "f64" },
+            precision: if self.sums.single && self.count() > 0 { "f32" } else { "f64" },
             in_memory: false,
             most_rows: usize::MAX,
             sparse: false,
-            weighted: self.weighted,
+            weighted: self.sums.weighted,
             threads: 0,
             bytes_allowed: 0,
             elsewhere: false,
@@ -401,9 +293,9 @@ impl PcaStream {
         let mut plan = schedule::plan(&request, &*self.engine)?;
         plan.reasons.push("rows came in pieces".into());
         let wanted = settings.wanted_axes(&plan);
-        let axes = self.engine.complete(|| self.axes(wanted, &settings.watch))?;
+        let axes = self.engine.complete(|| axes_of(&self.sums, wanted, &settings.watch))?;
         let most = wanted.k.min((self.count() as usize).saturating_sub(1));
-        let faint = matches!(self.sums, Sums::Covariance(_)) && settings.is_faint(&axes, most);
+        let faint = matches!(self.sums.kind, Kind::Covariance(_)) && settings.is_faint(&axes, most);
         let mut model = FittedPca::new(settings, axes, (plan, None), self.engine.clone());
         if faint {
             model.warnings.push(
@@ -414,12 +306,4 @@ impl PcaStream {
         }
         Ok(model)
     }
-}
-
-fn columns_alone() -> Error {
-    Error::setting(
-        "sums of columns alone",
-        "axes need passes over the rows as well",
-        "Fit the rows as a whole, or use covariance, tsqr or directions",
-    )
 }

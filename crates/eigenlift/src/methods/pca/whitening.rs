@@ -5,14 +5,15 @@ mod cholesky;
 pub(super) use cholesky::Triangular;
 
 use super::fitted::check_scores;
-use super::{FittedPca, Pca, PcaPieces, PcaPlan, PcaRoute};
-use crate::data::{AnyPoints, AnySamples, RowSource};
+use super::{FittedPca, Pca, PcaRoute};
+use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
-use crate::model::{Lift, Model, Projection};
+use crate::model::{Job, Lift, Model, Projection};
 use crate::progress::Watch;
+use crate::rows::Data;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -156,76 +157,26 @@ impl Whitening {
         Ok(pca)
     }
 
-    /// Columns of a source that are data.
-    fn data_columns(&self, source: &dyn RowSource) -> usize {
-        source.n_cols().saturating_sub(usize::from(self.pca.weights_last))
-    }
-
-    /// What [`Whitening::fit`] would do, without doing it.
+    /// Plans a fit, which [`Job::run`] then does; of rows as [`Pca::prepare`] takes them.
     ///
     /// # Errors
     /// As [`Whitening::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: &AnySamples) -> Result<PcaPlan> {
-        self.plan_points(x.points(), None)
+    pub fn prepare<'a>(&self, data: impl Into<Data<'a>>) -> Result<Job<'a, WhiteningBody>> {
+        let engine = self.pca.running_engine()?;
+        let rows = data.into().rows(&engine, self.pca.weights_last)?;
+        let job = self.settings(rows.n_cols())?.engine(engine).prepare(rows)?;
+        let (method, ridge, all) = (self.method, self.ridge, self.n_components.is_none());
+        Ok(Job::new(job.plan().clone(), move |_| FittedWhitening::new(job.run()?, method, ridge, all)))
     }
 
-    /// As [`Whitening::plan`], for what [`Whitening::fit_points`] would do.
-    ///
-    /// # Errors
-    /// As [`Whitening::fit_points`], as far as they can be known in advance.
-    pub fn plan_points<'a>(&self, x: impl Into<AnyPoints<'a>>, weights: Option<&[f64]>) -> Result<PcaPlan> {
-        let x = x.into();
-        self.settings(x.n_cols())?.plan_points(x, weights)
-    }
-
-    /// As [`Whitening::plan`], for rows that are read in pieces.
-    ///
-    /// # Errors
-    /// As [`Whitening::fit_source`], as far as they can be known in advance.
-    pub fn plan_source(&self, source: &mut dyn RowSource) -> Result<PcaPlan> {
-        self.settings(self.data_columns(source))?.plan_source(source)
-    }
-
-    /// Fits the model.
+    /// Fits the model: what [`Whitening::prepare`] plans.
     ///
     /// Cost: that of all principal components, [`Pca::fit`].
     ///
     /// # Errors
     /// As [`Pca::fit`]; a ridge that is negative; Cholesky of rank-deficient rows without ridge.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedWhitening> {
-        self.fit_points(x.into().points(), None)
-    }
-
-    /// As [`Whitening::fit`], for borrowed rows, each counted as often as its weight says.
-    ///
-    /// # Errors
-    /// As [`Whitening::fit`].
-    pub fn fit_points<'a>(
-        &self,
-        x: impl Into<AnyPoints<'a>>,
-        weights: Option<&[f64]>,
-    ) -> Result<FittedWhitening> {
-        let x = x.into();
-        let pca = self.settings(x.n_cols())?.fit_points(x, weights)?;
-        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
-    }
-
-    /// As [`Whitening::fit`], for rows that are read in pieces.
-    ///
-    /// # Errors
-    /// As [`Whitening::fit`], and what the source fails with.
-    pub fn fit_source(&self, source: &mut dyn RowSource) -> Result<FittedWhitening> {
-        let pca = self.settings(self.data_columns(source))?.fit_source(source)?;
-        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
-    }
-
-    /// As [`Whitening::fit`], for rows that lie in pieces.
-    ///
-    /// # Errors
-    /// As [`Whitening::fit`], and what the pieces fail with.
-    pub fn fit_pieces(&self, pieces: &dyn PcaPieces) -> Result<FittedWhitening> {
-        let pca = self.settings(pieces.n_cols())?.fit_pieces(pieces)?;
-        FittedWhitening::new(pca, self.method, self.ridge, self.n_components.is_none())
+    pub fn fit<'a>(&self, data: impl Into<Data<'a>>) -> Result<FittedWhitening> {
+        self.prepare(data)?.run()
     }
 }
 

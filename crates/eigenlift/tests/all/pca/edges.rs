@@ -127,7 +127,7 @@ fn sparse_rows_in_single_precision_and_from_a_source() {
         assert_close(&single.variances(), &dense.variances(), slack, &route.to_string());
         if route != PcaRoute::Dual {
             let points = AnyPoints::F64(wide.view().into());
-            let model = pca.fit_source(&mut RowsInMemory::new(points)).unwrap();
+            let model = pca.fit(&mut RowsInMemory::new(points)).unwrap();
             assert_close(&model.variances(), &dense.variances(), slack, &format!("{route}, source"));
         }
     }
@@ -143,7 +143,7 @@ fn a_fit_stops_when_it_is_told_to() {
         let pca = Pca::new(3).route(route).watch(watch.clone());
         assert!(matches!(pca.fit(x.clone()), Err(Error::Cancelled)), "{route}");
         if route != PcaRoute::Dual {
-            assert!(matches!(pca.fit_source(&mut RowsInMemory::new(&x)), Err(Error::Cancelled)), "{route}");
+            assert!(matches!(pca.fit(&mut RowsInMemory::new(&x)), Err(Error::Cancelled)), "{route}");
         }
     }
     let model = Pca::new(3).fit(x.clone()).unwrap();

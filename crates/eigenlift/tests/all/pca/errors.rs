@@ -23,7 +23,7 @@ fn assert_refused(x: &Matrix<f64>, part: &str) {
         let message = by(route, 2).standardize().fit(x.clone()).unwrap_err().to_string();
         assert!(message.contains(part), "{route:?}, standardised: {message}");
         if route != Some(PcaRoute::Dual) {
-            let message = by(route, 2).fit_source(&mut RowsInMemory::new(x)).unwrap_err().to_string();
+            let message = by(route, 2).fit(&mut RowsInMemory::new(x)).unwrap_err().to_string();
             assert!(message.contains(part), "{route:?}, source: {message}");
         }
         let white = Whitening::new(WhiteningMethod::Zca).with(|_| by(route, 1));
@@ -110,9 +110,9 @@ fn settings_out_of_range_are_refused_before_any_work() {
     for (pca, part) in cases.into_iter().chain(tolerances) {
         for message in [
             pca.fit(x.clone()).unwrap_err(),
-            pca.plan(&x).unwrap_err(),
-            pca.fit_source(&mut RowsInMemory::new(&rows)).unwrap_err(),
-            pca.plan_source(&mut RowsInMemory::new(&rows)).unwrap_err(),
+            pca.prepare(&x).map(|job| job.plan().clone()).unwrap_err(),
+            pca.fit(&mut RowsInMemory::new(&rows)).unwrap_err(),
+            pca.prepare(&mut RowsInMemory::new(&rows)).map(|job| job.plan().clone()).unwrap_err(),
             pca.stream(4).unwrap_err(),
         ] {
             assert!(matches!(message, Error::Setting { .. }), "{message:?}");
@@ -157,17 +157,16 @@ fn weights_that_cannot_be_are_refused() {
     ];
     for (weights, part) in cases {
         for route in ROUTES {
-            let message = by(route, 2).fit_weighted(x.clone(), weights).unwrap_err().to_string();
+            let message = by(route, 2).fit((&x, Some(weights))).unwrap_err().to_string();
             assert!(message.contains(part), "{route:?}: {message}");
         }
-        let message =
-            Whitening::new(WhiteningMethod::Zca).fit_points(&x, Some(weights)).unwrap_err().to_string();
+        let message = Whitening::new(WhiteningMethod::Zca).fit((&x, Some(weights))).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
     // One row alone has all the weight: nothing is left to vary.
     let single = [0.0, 3.0, 0.0, 0.0, 0.0, 0.0];
     for route in ROUTES {
-        let message = by(route, 2).fit_weighted(x.clone(), &single).unwrap_err().to_string();
+        let message = by(route, 2).fit((&x, Some(&single[..]))).unwrap_err().to_string();
         assert!(message.contains("All rows look the same"), "{route:?}: {message}");
     }
 }
@@ -176,7 +175,7 @@ fn weights_that_cannot_be_are_refused() {
 fn too_little_memory_is_refused_with_what_is_needed() {
     let x: AnySamples = noise(200, 60, 5).into();
     for route in ROUTES {
-        let needed = by(route, 2).plan(&x).unwrap().bytes_needed;
+        let needed = by(route, 2).prepare(&x).map(|job| job.plan().clone()).unwrap().bytes_needed;
         for limit in [1, 1000, needed - 1] {
             let error = by(route, 2).memory_limit(limit).fit(x.clone()).map(|m| m.plan().clone());
             match (route, error) {
@@ -198,7 +197,7 @@ fn too_little_memory_is_refused_with_what_is_needed() {
         assert_eq!((plan.bytes_allowed, plan.bytes_needed), (needed, needed));
     }
     let rows = noise(200, 60, 5);
-    let error = Pca::new(2).memory_limit(10).fit_source(&mut RowsInMemory::new(&rows)).unwrap_err();
+    let error = Pca::new(2).memory_limit(10).fit(&mut RowsInMemory::new(&rows)).unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
     let error = Whitening::new(WhiteningMethod::Zca).with(|p| p.memory_limit(10)).fit(x).unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");

@@ -96,7 +96,10 @@ fn assert_upgraded(model: &FittedPca, from: &str) {
 fn the_automatic_route_looks_again_where_components_are_faint() {
     let (n, d, singular) = (20_000, 30, falling());
     let x: Matrix<f64> = planted(n, d, &singular, 0.0);
-    assert_eq!(Pca::new(d).plan(&x.clone().into()).unwrap().route, PcaRoute::Covariance);
+    assert_eq!(
+        Pca::new(d).prepare(x.clone()).map(|job| job.plan().clone()).unwrap().route,
+        PcaRoute::Covariance
+    );
     let model = Pca::new(d).fit(x.clone()).unwrap();
     assert_upgraded(&model, "covariance");
     // Twenty triangles of 1024 rows are merged.
@@ -104,8 +107,11 @@ fn the_automatic_route_looks_again_where_components_are_faint() {
     assert_found(&model, &singular, slack, "in memory");
 
     let mut source = RowsInMemory::new(&x);
-    assert_eq!(Pca::new(d).plan_source(&mut source).unwrap().route, PcaRoute::Covariance);
-    let model = Pca::new(d).fit_source(&mut source).unwrap();
+    assert_eq!(
+        Pca::new(d).prepare(&mut source).map(|job| job.plan().clone()).unwrap().route,
+        PcaRoute::Covariance
+    );
+    let model = Pca::new(d).fit(&mut source).unwrap();
     assert_upgraded(&model, "covariance");
     assert_found(&model, &singular, slack, "from a source");
 
@@ -120,7 +126,7 @@ fn the_dual_route_looks_again_too() {
     let singular = [1.0, 1e-3, 1e-6, 1e-9, 1e-11];
     let (n, d) = (100, 2000);
     let x = planted(n, d, &singular, 0.0);
-    assert_eq!(Pca::new(5).plan(&x.clone().into()).unwrap().route, PcaRoute::Dual);
+    assert_eq!(Pca::new(5).prepare(x.clone()).map(|job| job.plan().clone()).unwrap().route, PcaRoute::Dual);
     let model = Pca::new(5).fit(x).unwrap();
     assert_upgraded(&model, "dual");
     assert_found(&model, &singular, allowed(n, d, 0.0), "wide");

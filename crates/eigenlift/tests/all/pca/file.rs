@@ -74,7 +74,7 @@ fn principal_components_come_back_bit_by_bit() {
     let names = ["a", "b\n", "ü", "d\"", ""].map(String::from).to_vec();
     assert_pca_comes_back(&Pca::new(2).column_names(names).fit(x.clone()).unwrap(), &rows);
     let weights: Vec<f64> = (0..60).map(|i| f64::from(i) * 0.1).collect();
-    assert_pca_comes_back(&Pca::new(2).fit_weighted(x.clone(), &weights).unwrap(), &rows);
+    assert_pca_comes_back(&Pca::new(2).fit((&x, Some(&weights[..]))).unwrap(), &rows);
     assert_pca_comes_back(&Pca::auto().fit(x.clone()).unwrap(), &rows);
     assert_pca_comes_back(&Pca::new(2).fit(rows.to_single()).unwrap(), &rows.to_single());
     assert_pca_comes_back(&Pca::new(2).fit(Samples::from(sparse(&x))).unwrap(), &rows);

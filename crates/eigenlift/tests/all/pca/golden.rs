@@ -58,7 +58,7 @@ fn check(name: &str, case: &Value, route: PcaRoute) {
     let standardized = case["standardized"].as_bool().unwrap();
     let settings = Pca::new(case["k"].as_u64().unwrap() as usize).route(route).tolerance(1e-13);
     let settings = if standardized { settings.standardize() } else { settings };
-    let model: FittedPca = settings.fit_points(&x, weights.as_deref()).unwrap();
+    let model: FittedPca = settings.fit((&x, weights.as_deref())).unwrap();
     assert_agrees(&what("mean"), model.mean(), &numbers(&case["mean"]));
     assert_same_rows(&what("components"), &model.components(), &matrix(&case["components"]));
     let variances: Vec<f64> = numbers(&case["variances"]).iter().map(|v| v * factor).collect();
@@ -77,7 +77,7 @@ fn check(name: &str, case: &Value, route: PcaRoute) {
     let method = if standardized { WhiteningMethod::PcaCor } else { WhiteningMethod::Pca };
     let white = Whitening::new(method).components(model.n_components());
     let white = white.with(|pca| pca.route(route).tolerance(1e-13));
-    let z = white.fit_points(&x, weights.as_deref()).unwrap().transform(&new).unwrap();
+    let z = white.fit((&x, weights.as_deref())).unwrap().transform(&new).unwrap();
     let scaled = Matrix::from_fn(z.n_rows(), z.n_cols(), |i, j| z[(i, j)] * factor.sqrt());
     assert_same_rows(&what("whitened"), &scaled, &matrix(&case["white_new"]));
 }

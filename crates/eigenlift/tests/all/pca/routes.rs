@@ -111,7 +111,7 @@ fn intervals_of_a_rough_iteration_hold_the_eigenvalues() {
 }
 
 fn plan(x: impl Into<AnySamples>, k: usize) -> PcaPlan {
-    Pca::new(k).plan(&x.into()).unwrap()
+    Pca::new(k).prepare(x.into()).map(|job| job.plan().clone()).unwrap()
 }
 
 /// Sparse rows of ten entries, three columns of which are much larger than the others.
@@ -144,7 +144,7 @@ fn the_plan_takes_the_route_that_suits_the_shape() {
     assert_eq!(plan(Matrix::<f64>::zeros(5000, 30), 3).route, PcaRoute::Tsqr);
     assert_eq!(plan(Matrix::<f64>::zeros(150, 4), 2).route, PcaRoute::Tsqr);
     let rows: AnySamples = Samples::from(large_sparse(20_000, 6000)).into();
-    let sparse = Pca::new(3).plan(&rows).unwrap();
+    let sparse = Pca::new(3).prepare(&rows).map(|job| job.plan().clone()).unwrap();
     assert_eq!(sparse.route, PcaRoute::Krylov);
     assert!(sparse.sparse && sparse.bytes_needed < 8 * 6000 * 6000, "{sparse}");
 }
@@ -182,7 +182,7 @@ fn two_hundred_thousand_columns_never_meet_in_a_matrix() {
 fn asking_for_all_components_of_wide_rows_needs_no_square_memory() {
     let x: AnySamples = Matrix::<f32>::zeros(100, 100_000).into();
     for pca in [Pca::new(100_000), Pca::auto()] {
-        let plan = pca.memory_limit(1 << 30).plan(&x).unwrap();
+        let plan = pca.memory_limit(1 << 30).prepare(&x).map(|job| job.plan().clone()).unwrap();
         assert_eq!(plan.route, PcaRoute::Dual);
     }
 }
@@ -193,13 +193,22 @@ fn little_memory_turns_the_plan_to_passes_over_the_rows() {
     let x = Matrix::<f32>::zeros(5000, 2000);
     let rows: AnySamples = x.clone().into();
     let pca = |limit| Pca::new(3).memory_limit(limit);
-    assert_eq!(pca(1 << 30).plan(&rows).unwrap().route, PcaRoute::Covariance);
-    let plan = pca(100 << 20).plan(&rows).unwrap();
+    assert_eq!(
+        pca(1 << 30).prepare(&rows).map(|job| job.plan().clone()).unwrap().route,
+        PcaRoute::Covariance
+    );
+    let plan = pca(100 << 20).prepare(&rows).map(|job| job.plan().clone()).unwrap();
     assert_eq!(plan.route, PcaRoute::Krylov);
     assert!(plan.bytes_needed <= 100 << 20 && plan.second_look_bytes.is_none());
     let mut source = RowsInMemory::new(&x);
-    assert_eq!(pca(1 << 30).plan_source(&mut source).unwrap().route, PcaRoute::Covariance);
-    assert_eq!(pca(200 << 20).plan_source(&mut source).unwrap().route, PcaRoute::Krylov);
+    assert_eq!(
+        pca(1 << 30).prepare(&mut source).map(|job| job.plan().clone()).unwrap().route,
+        PcaRoute::Covariance
+    );
+    assert_eq!(
+        pca(200 << 20).prepare(&mut source).map(|job| job.plan().clone()).unwrap().route,
+        PcaRoute::Krylov
+    );
 }
 
 fn everything(model: &FittedPca, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>, Vec<f64>, f64, Matrix<f64>) {
@@ -228,7 +237,7 @@ fn the_same_bits_for_any_number_of_threads() {
             let fit = |threads: usize| {
                 let pca = Pca::new(4).route(route).threads(threads).tolerance(1e-3);
                 let pca = if standardized { pca.standardize() } else { pca };
-                everything(&pca.fit_points(&x, Some(&weights)).unwrap(), &x)
+                everything(&pca.fit((&x, Some(&weights[..]))).unwrap(), &x)
             };
             let one = fit(1);
             assert_eq!(one, fit(2), "{route} {n} × {d} {standardized}");

@@ -63,8 +63,8 @@ fn sparse_rows_give_what_dense_ones_give() {
         for (route, standardized) in ROUTES.into_iter().flat_map(|r| [(r, false), (r, true)]) {
             for weights in [None, Some(&weights[..])] {
                 let pca = settings(route, 4, standardized);
-                let dense = pca.fit_points(&x, weights).unwrap();
-                let model = pca.fit_points(AnyPoints::F64(rows.view().into()), weights).unwrap();
+                let dense = pca.fit((&x, weights)).unwrap();
+                let model = pca.fit((AnyPoints::F64(rows.view().into()), weights)).unwrap();
                 let what = format!("{n} × {d}, {route}, {standardized}, {}", weights.is_some());
                 assert!(model.plan().sparse);
                 assert_same(&dense, &model, &what);
@@ -93,7 +93,7 @@ fn a_whole_weight_says_how_often_a_row_is_there() {
     for (route, standardized) in ROUTES.into_iter().flat_map(|r| [(r, false), (r, true)]) {
         let pca = settings(route, 3, standardized);
         let (weighted, plain) =
-            (pca.fit_weighted(x.clone(), &weights).unwrap(), pca.fit(repeated.clone()).unwrap());
+            (pca.fit((&x, Some(&weights[..]))).unwrap(), pca.fit(repeated.clone()).unwrap());
         assert_same(&weighted, &plain, &format!("{route} {standardized}"));
         assert_eq!((weighted.weight(), plain.weight()), (90.0, 90.0));
         assert_eq!((weighted.n_samples(), plain.n_samples()), (60, 90));
@@ -112,7 +112,7 @@ fn a_row_of_weight_zero_is_absent() {
     for (route, standardized) in ROUTES.into_iter().flat_map(|r| [(r, false), (r, true)]) {
         let pca = settings(route, 3, standardized);
         let without = pca.fit(left.clone()).unwrap();
-        let model = pca.fit_weighted(spoiled.clone(), &weights).unwrap();
+        let model = pca.fit((&spoiled, Some(&weights[..]))).unwrap();
         assert_same(&without, &model, &format!("{route} {standardized}"));
     }
 }
@@ -126,10 +126,8 @@ fn a_factor_on_all_weights_changes_nothing_but_n() {
         let scaled: Vec<f64> = weights.iter().map(|w| w * factor).collect();
         for (route, standardized) in ROUTES.into_iter().flat_map(|r| [(r, false), (r, true)]) {
             let pca = settings(route, 3, standardized);
-            let (a, b) = (
-                pca.fit_weighted(x.clone(), &weights).unwrap(),
-                pca.fit_weighted(x.clone(), &scaled).unwrap(),
-            );
+            let (a, b) =
+                (pca.fit((&x, Some(&weights[..]))).unwrap(), pca.fit((&x, Some(&scaled[..]))).unwrap());
             assert_same(&a, &b, &format!("{route} {standardized} {factor}"));
             assert_close(&[b.weight() / (n * factor)], &[1.0], 80.0 * EPS, "n");
         }
@@ -158,7 +156,7 @@ fn constant_columns_stay_zero_when_columns_are_standardised() {
 fn a_table_and_its_samples_are_the_same() {
     let x = correlated(40, 5, 26);
     let owned = Pca::new(2).fit(Samples::from(x.clone())).unwrap();
-    let borrowed = Pca::new(2).fit_points(&x, None).unwrap();
+    let borrowed = Pca::new(2).fit(&x).unwrap();
     assert_eq!(owned.components(), borrowed.components());
     assert_eq!(owned.eigenvalues(), borrowed.eigenvalues());
 }
@@ -196,7 +194,7 @@ fn sparse_rows_with_large_means_have_no_components_of_rounding() {
     let rows = sparse(&x);
     for route in [None, Some(PcaRoute::Covariance), Some(PcaRoute::Dual), Some(PcaRoute::Krylov)] {
         let pca = route.map_or_else(|| Pca::new(6), |route| Pca::new(6).route(route));
-        let model = pca.fit_points(AnyPoints::F64(rows.view().into()), None).unwrap();
+        let model = pca.fit(AnyPoints::F64(rows.view().into())).unwrap();
         assert_eq!(model.n_components(), 2, "{route:?}");
         for (interval, value) in model.certificate().intervals.iter().zip(exact.eigenvalues()) {
             assert!(interval.low <= *value && *value <= interval.high, "{route:?}: {interval:?} {value}");

@@ -62,7 +62,7 @@ fn parts_merge_in_any_order_and_grouping() {
 #[test]
 fn rows_can_be_taken_out_again() {
     let x = correlated(300, 6, 32);
-    let rest = Pca::new(3).route(PcaRoute::Covariance).fit_points(some(&x, 0..200), None).unwrap();
+    let rest = Pca::new(3).route(PcaRoute::Covariance).fit(some(&x, 0..200)).unwrap();
     let mut stream = part(PcaRoute::Covariance, (&x).into());
     stream.remove(some(&x, 200..260)).unwrap();
     stream.remove(some(&x, 260..300)).unwrap();
@@ -82,7 +82,7 @@ fn pieces_with_weights_are_those_of_all_rows() {
     let x = correlated(200, 5, 33);
     let weights: Vec<f64> = (0..200).map(|i| (i % 3) as f64).collect();
     for route in BOTH {
-        let whole = Pca::new(3).route(route).fit_weighted(x.clone(), &weights).unwrap();
+        let whole = Pca::new(3).route(route).fit((&x, Some(&weights[..]))).unwrap();
         let mut stream = Pca::new(3).route(route).stream(5).unwrap();
         for from in (0..200).step_by(37) {
             let to = (from + 37).min(200);
@@ -141,7 +141,7 @@ fn a_source_gives_what_memory_gives() {
         {
             let pca = Pca::new(3).route(route).tolerance(1e-13);
             let pca = if standardized { pca.standardize() } else { pca };
-            let (a, b) = (pca.fit(x.clone()).unwrap(), pca.fit_source(&mut RowsInMemory::new(&x)).unwrap());
+            let (a, b) = (pca.fit(x.clone()).unwrap(), pca.fit(&mut RowsInMemory::new(&x)).unwrap());
             let what = format!("{n} × {d}, {route}, {standardized}");
             assert_eq!((b.plan().route, b.n_samples()), (route, n), "{what}");
             assert!(b.plan().chunk_rows > 0);
@@ -149,13 +149,12 @@ fn a_source_gives_what_memory_gives() {
             assert_close(a.components().as_slice(), b.components().as_slice(), 1e-10, &what);
             assert_close(a.mean(), b.mean(), 1e-12, &what);
             // From the start again, wherever it was left.
-            let again = pca.fit_source(&mut RowsInMemory::new(&x)).unwrap();
+            let again = pca.fit(&mut RowsInMemory::new(&x)).unwrap();
             assert_eq!(again.components(), b.components(), "{what}");
         }
     }
     let x = correlated(50, 4, 36);
-    let message =
-        Pca::new(2).route(PcaRoute::Dual).fit_source(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
+    let message = Pca::new(2).route(PcaRoute::Dual).fit(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
     assert!(message.contains("products of all pairs of rows need them in memory"), "{message}");
 }
 
@@ -176,19 +175,19 @@ fn the_last_column_of_a_source_may_hold_the_weights() {
     {
         let pca = Pca::new(3).route(route).tolerance(1e-13);
         let pca = if standardized { pca.standardize() } else { pca };
-        let a = pca.fit_weighted(x.clone(), &weights).unwrap();
-        let b = pca.weights_in_last_column().fit_source(&mut RowsInMemory::new(&table)).unwrap();
+        let a = pca.fit((&x, Some(&weights[..]))).unwrap();
+        let b = pca.weights_in_last_column().fit(&mut RowsInMemory::new(&table)).unwrap();
         let what = format!("{route} {standardized}");
         assert_eq!((b.n_features(), b.plan().weighted), (8, true), "{what}");
         assert_close(&a.variances(), &b.variances(), 1e-10 * a.total_variance(), &what);
         assert_close(a.components().as_slice(), b.components().as_slice(), 1e-10, &what);
     }
     let whitening = Whitening::new(WhiteningMethod::Zca).with(Pca::weights_in_last_column);
-    let plan = whitening.plan_source(&mut RowsInMemory::new(&table)).unwrap();
+    let plan = whitening.prepare(&mut RowsInMemory::new(&table)).map(|job| job.plan().clone()).unwrap();
     assert_eq!((plan.n_features, plan.n_components), (8, Some(8)));
-    let white = whitening.fit_source(&mut RowsInMemory::new(&table)).unwrap();
+    let white = whitening.fit(&mut RowsInMemory::new(&table)).unwrap();
     assert_eq!((white.n_outputs(), white.rank()), (8, 8));
-    let direct = Whitening::new(WhiteningMethod::Zca).fit_points(&x, Some(&weights)).unwrap();
+    let direct = Whitening::new(WhiteningMethod::Zca).fit((&x, Some(&weights[..]))).unwrap();
     assert_close(
         white.transform(&x).unwrap().as_slice(),
         direct.transform(&x).unwrap().as_slice(),
@@ -197,15 +196,14 @@ fn the_last_column_of_a_source_may_hold_the_weights() {
     );
     let mut bad = table.clone();
     bad[(17, 8)] = -1.0;
-    let message = Pca::new(2).weights_in_last_column().fit_source(&mut RowsInMemory::new(&bad)).unwrap_err();
+    let message = Pca::new(2).weights_in_last_column().fit(&mut RowsInMemory::new(&bad)).unwrap_err();
     assert!(message.to_string().contains("row 18 has the weight -1"), "{message}");
     let narrow = Matrix::from_fn(5, 1, |i, _| i as f64);
-    let message =
-        Pca::new(2).weights_in_last_column().fit_source(&mut RowsInMemory::new(&narrow)).unwrap_err();
+    let message = Pca::new(2).weights_in_last_column().fit(&mut RowsInMemory::new(&narrow)).unwrap_err();
     assert!(message.to_string().contains("at least one column of data"), "{message}");
     let rows = sparse(&table);
     let mut source = RowsInMemory::new(AnyPoints::F64(rows.view().into()));
-    let message = Pca::new(2).weights_in_last_column().fit_source(&mut source).unwrap_err().to_string();
+    let message = Pca::new(2).weights_in_last_column().fit(&mut source).unwrap_err().to_string();
     assert!(message.contains("weights of sparse rows are given beside them"), "{message}");
 }
 
@@ -214,17 +212,13 @@ fn the_rules_on_the_number_of_components_take_no_weights() {
     let x = correlated(300, 8, 38);
     let table = with_weights(&x, &[1.0; 300]);
     for message in [
-        Pca::auto().fit_weighted(x.clone(), &[1.0; 300]).unwrap_err().to_string(),
-        Pca::auto()
-            .weights_in_last_column()
-            .fit_source(&mut RowsInMemory::new(&table))
-            .unwrap_err()
-            .to_string(),
+        Pca::auto().fit((&x, Some(&[1.0; 300][..]))).unwrap_err().to_string(),
+        Pca::auto().weights_in_last_column().fit(&mut RowsInMemory::new(&table)).unwrap_err().to_string(),
     ] {
         assert!(message.contains("the rules take every row to count once"), "{message}");
     }
     let (memory, source) =
-        (Pca::auto().fit(x.clone()).unwrap(), Pca::auto().fit_source(&mut RowsInMemory::new(&x)).unwrap());
+        (Pca::auto().fit(x.clone()).unwrap(), Pca::auto().fit(&mut RowsInMemory::new(&x)).unwrap());
     assert_eq!(memory.n_components(), source.n_components());
 }
 
@@ -234,12 +228,12 @@ fn a_bad_entry_of_a_source_is_named_by_its_row() {
     x[(12, 1)] = f64::INFINITY;
     for route in [PcaRoute::Covariance, PcaRoute::Tsqr, PcaRoute::Krylov] {
         let pca = Pca::new(1).route(route);
-        let message = pca.fit_source(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
+        let message = pca.fit(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
         assert!(message.contains("row 13, column 2 is inf"), "{message}");
     }
     x[(12, 1)] = 0.0;
     x[(69_000, 2)] = f64::NAN;
-    let message = Pca::new(1).fit_source(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
+    let message = Pca::new(1).fit(&mut RowsInMemory::new(&x)).unwrap_err().to_string();
     // Pieces have 65 536 rows.
     assert!(message.contains("row 3465, column 3 is NaN (counted after row 65536)"), "{message}");
 }

@@ -33,7 +33,7 @@ fn settings() -> [(Vec<f64>, bool); 4] {
 
 fn fit(x: &Matrix<f64>, weights: &[f64], standardized: bool, k: usize) -> FittedPca {
     let pca = if standardized { Pca::new(k).standardize() } else { Pca::new(k) };
-    pca.fit_points(x, Some(weights)).unwrap()
+    pca.fit((x, Some(weights))).unwrap()
 }
 
 fn axes_of(model: &FittedPca) -> Vec<Vec<f64>> {

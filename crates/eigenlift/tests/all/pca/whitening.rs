@@ -46,7 +46,7 @@ fn the_covariance_of_what_comes_out_is_the_identity() {
     let x = correlated(N, D, 41);
     let uneven: Vec<f64> = (0..N).map(|i| (i % 4) as f64 * 0.6).collect();
     for (method, weights) in METHODS.into_iter().flat_map(|m| [(m, ones(N)), (m, uneven.clone())]) {
-        let model = Whitening::new(method).fit_points(&x, Some(&weights)).unwrap();
+        let model = Whitening::new(method).fit((&x, Some(&weights[..]))).unwrap();
         assert_eq!((model.method(), model.rank(), model.n_outputs()), (method, D, D));
         let z = model.transform(&x).unwrap();
         let slack = allowed(&model);
@@ -148,7 +148,7 @@ fn the_distance_is_what_the_rows_say() {
             }
             let settings = Whitening::new(method).ridge(ridge);
             let settings = kept.map_or(settings.clone(), |k| settings.components(k));
-            let model = settings.fit_points(&x, Some(&weights)).unwrap();
+            let model = settings.fit((&x, Some(&weights[..]))).unwrap();
             let rows = centred(&x, &weights, is_cor(method));
             let direct = measured(&model.transform(&x).unwrap(), &rows, &weights);
             let slack = allowed(&model) * (1.0 + model.pca().total_variance());

@@ -4,8 +4,8 @@ use super::{Axes, Known, U, Unit, Wanted, widen_shares};
 use crate::eigen::{Certificate, EigenPairs, Sketched, SolveStats};
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular, scale_columns};
-use crate::methods::pca::sums::scales;
 use crate::moments::Directions;
+use crate::rows::scales;
 
 /// Rounding of sums of squares, relative.
 const SUM_ROUNDING: f64 = 32.0 * f64::EPSILON;

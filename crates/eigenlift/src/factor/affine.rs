@@ -1,12 +1,8 @@
-//! Moments of features of all rows, and the projection on axes over features.
+//! The projection on axes over features.
 
-use crate::data::RowSource;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::features::{Against, FeatureSums, Features};
+use crate::features::{Against, Features};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Projection};
-use crate::progress::Watch;
 
 impl Features {
     /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
@@ -34,38 +30,5 @@ impl Features {
         };
         let offset = (0..axes.n_cols()).map(|j| mean.iter().enumerate().map(|(i, m)| m * axes[(i, j)]).sum());
         Projection { offset: offset.collect(), lift, coefficients }
-    }
-}
-
-/// Reads all rows once, from the first on.
-pub(super) fn accumulate(
-    features: &Features,
-    source: &mut dyn RowSource,
-    chunk_rows: usize,
-    (engine, watch): (&dyn Engine, &Watch),
-) -> Result<FeatureSums> {
-    let total = source.n_rows()?;
-    source.rewind()?;
-    let by_kernel = features.by_kernel_moments(total).is_some();
-    let mut sum = FeatureSums::empty(features.dimension());
-    loop {
-        let at = sum.count() as usize;
-        watch.step("moments of features", at, total)?;
-        let more = source.next_rows(chunk_rows, &mut |rows| {
-            let mut result = Ok(());
-            engine.run(&mut || {
-                result = features.sums_of(by_kernel, rows, at, watch).and_then(|part| sum.merge(&part));
-            });
-            result
-        })?;
-        if more {
-            continue;
-        }
-        let mut whole = None;
-        engine.run(&mut || {
-            let raw = std::mem::replace(&mut sum, FeatureSums::empty(0));
-            whole = Some(features.finish_sums(by_kernel, raw));
-        });
-        return whole.ok_or(Error::Cancelled);
     }
 }

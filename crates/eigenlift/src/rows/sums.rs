@@ -128,16 +128,6 @@ pub(crate) fn all_finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
 }
 
-/// Rows in messages are counted from the start of the piece; this says where it starts.
-pub(crate) fn counted_from(error: Error, first_row: usize) -> Error {
-    match error {
-        Error::Data { found, required, action } if first_row > 0 => {
-            Error::Data { found: format!("{found} (counted after row {first_row})"), required, action }
-        }
-        other => other,
-    }
-}
-
 /// Count, mean and scatter of rows, (P1), (P2).
 ///
 /// Cost: n·d² flops, for sparse rows the sum of the squares of their numbers of entries; memory d² numbers and a piece of rows.

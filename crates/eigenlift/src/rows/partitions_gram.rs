@@ -1,6 +1,6 @@
 //! The Gram matrix of rows that lie elsewhere, as an operator.
 
-use super::{GramPass, KernelPieces};
+use super::{GramPass, Partitions};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -10,21 +10,21 @@ use crate::progress::Watch;
 use crate::real::Real;
 
 /// K of all rows: products are computed where the rows are, and the solver does not know.
-pub(crate) struct PiecesGram<'a> {
-    pieces: &'a dyn KernelPieces,
+pub(crate) struct PartitionsGram<'a> {
+    partitions: &'a dyn Partitions,
     kernel: &'a Kernel,
     single: bool,
 }
 
-impl<'a> PiecesGram<'a> {
+impl<'a> PartitionsGram<'a> {
     /// In single precision if the rows are, or if `draft` says so.
-    pub(crate) fn new(pieces: &'a dyn KernelPieces, kernel: &'a Kernel, draft: bool) -> Self {
-        Self { pieces, kernel, single: draft || pieces.precision() == "f32" }
+    pub(crate) fn new(partitions: &'a dyn Partitions, kernel: &'a Kernel, draft: bool) -> Self {
+        Self { partitions, kernel, single: draft || partitions.precision() == "f32" }
     }
 
     fn pass(&self, block: MatRef<'_, f64>, watch: &Watch) -> Result<GramPass> {
         watch.check()?;
-        let pass = self.pieces.gram_pass(self.kernel, block, self.single)?;
+        let pass = self.partitions.gram_pass(self.kernel, block, self.single)?;
         let shape = (pass.product.n_rows(), pass.product.n_cols(), pass.row_sums.len());
         if shape == (self.n_rows(), block.n_cols(), self.n_rows()) {
             return Ok(pass);
@@ -41,7 +41,7 @@ impl<'a> PiecesGram<'a> {
         let mut sorted = indices.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let rows = self.pieces.gather(&sorted)?;
+        let rows = self.partitions.gather(&sorted)?;
         if rows.n_rows() != sorted.len() {
             return Err(Error::data(
                 format!("{} rows where {} were asked for", rows.n_rows(), sorted.len()),
@@ -74,13 +74,22 @@ impl<'a> PiecesGram<'a> {
     }
 }
 
-impl LinearOperator for PiecesGram<'_> {
+/// Rows in partitions are compared by a kernel that can be sent to them.
+pub(crate) fn no_gram_matrix() -> Error {
+    Error::setting(
+        "a Gram matrix or a kernel given as a function, for rows that lie elsewhere",
+        "they are compared by a kernel that can be written down",
+        "Write the kernel as text, such as rbf(gamma=0.1) or expr(...)",
+    )
+}
+
+impl LinearOperator for PartitionsGram<'_> {
     fn n_rows(&self) -> usize {
-        self.pieces.n_rows()
+        self.partitions.n_rows()
     }
 
     fn n_cols(&self) -> usize {
-        self.pieces.n_rows()
+        self.partitions.n_rows()
     }
 
     fn unit_roundoff(&self) -> f64 {
@@ -93,15 +102,15 @@ impl LinearOperator for PiecesGram<'_> {
     }
 }
 
-impl GramOperator for PiecesGram<'_> {
+impl GramOperator for PartitionsGram<'_> {
     fn diagonal(&self, out: &mut [f64]) -> Result<()> {
-        let values = self.pieces.kernel_diagonal(self.kernel, self.single)?;
+        let values = self.partitions.kernel_diagonal(self.kernel, self.single)?;
         out.iter_mut().zip(values).for_each(|(o, value)| *o = value);
         Ok(())
     }
 
     fn columns(&self, indices: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
-        let columns = self.pieces.kernel_columns(self.kernel, &self.rows(indices)?, self.single)?;
+        let columns = self.partitions.kernel_columns(self.kernel, &self.rows(indices)?, self.single)?;
         out.copy_from(columns.view());
         Ok(())
     }

@@ -1,0 +1,209 @@
+//! Rows in memory.
+
+use super::row_sums::RowSums;
+use super::sums::{Weighted, all_finite};
+use super::{Pass, PivotDraw, Pivots, Place, Rows};
+use crate::data::{AnyPoints, AnySamples, CentredRows};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::features::{FeatureSums, RowFeatures, pivoted_cholesky_until};
+use crate::gram::{Similarity, Storage};
+use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::model::AnyModel;
+use crate::operator::GramOperator;
+use std::sync::Arc;
+
+/// The rows, shared or borrowed.
+enum Held<'a> {
+    Samples(AnySamples),
+    Points(AnyPoints<'a>),
+}
+
+/// Rows in memory, worked on by an engine.
+pub(crate) struct MemoryRows<'a> {
+    held: Held<'a>,
+    weights: Option<&'a [f64]>,
+    engine: Arc<dyn Engine>,
+}
+
+impl<'a> MemoryRows<'a> {
+    /// Samples, which are shared.
+    pub(crate) fn of(samples: AnySamples, engine: &Arc<dyn Engine>) -> Self {
+        Self { held: Held::Samples(samples), weights: None, engine: engine.clone() }
+    }
+
+    /// Rows of others, each counted as often as its weight says.
+    pub(crate) fn borrowed(
+        points: AnyPoints<'a>,
+        weights: Option<&'a [f64]>,
+        engine: &Arc<dyn Engine>,
+    ) -> Self {
+        Self { held: Held::Points(points), weights, engine: engine.clone() }
+    }
+
+    fn rows(&self) -> AnyPoints<'_> {
+        match &self.held {
+            Held::Samples(samples) => samples.points(),
+            Held::Points(points) => *points,
+        }
+    }
+
+    fn all(&self) -> AnySamples {
+        match &self.held {
+            Held::Samples(samples) => samples.clone(),
+            Held::Points(points) => points.gather(&(0..points.n_rows()).collect::<Vec<usize>>()),
+        }
+    }
+
+    fn data(&self) -> Weighted<'_> {
+        Weighted { rows: self.rows(), weights: self.weights }
+    }
+}
+
+impl Rows for MemoryRows<'_> {
+    fn n_rows(&self) -> usize {
+        self.rows().n_rows()
+    }
+
+    fn n_cols(&self) -> usize {
+        self.rows().n_cols()
+    }
+
+    fn precision(&self) -> &'static str {
+        if matches!(self.rows(), AnyPoints::F32(_)) { "f32" } else { "f64" }
+    }
+
+    fn place(&self) -> Place {
+        Place::Memory
+    }
+
+    fn weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    fn points(&self) -> Option<(AnyPoints<'_>, Option<&[f64]>)> {
+        Some((self.rows(), self.weights))
+    }
+
+    fn gather(&self, rows: &[usize], _: &Pass<'_>) -> Result<AnySamples> {
+        Ok(self.rows().gather(rows))
+    }
+
+    fn samples(&self, _: &Pass<'_>) -> Result<AnySamples> {
+        Ok(self.all())
+    }
+
+    fn gram<'b>(
+        &'b self,
+        similarity: &'b Similarity,
+        storage: Storage,
+        draft: bool,
+    ) -> Result<Box<dyn GramOperator + 'b>> {
+        let samples = self.all();
+        match similarity {
+            Similarity::Kernel(kernel) if draft => {
+                let (kernel, samples) = kernel.in_single(&samples);
+                self.engine.gram(&Similarity::Kernel(kernel), &samples, storage)
+            }
+            _ => self.engine.gram(similarity, &samples, storage),
+        }
+    }
+
+    fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {
+        let (rows, n) = (self.rows(), self.n_rows());
+        let mut sum = features.empty();
+        for from in (0..n).step_by(pass.chunk_rows.max(1)) {
+            pass.watch.step("moments of features", from, n)?;
+            let chunk = rows.rows(from..from.saturating_add(pass.chunk_rows.max(1)).min(n));
+            let part = self.engine.complete(|| features.chunk_sums(chunk, from, pass.watch))?;
+            self.engine.complete(|| sum.merge(&part))?;
+        }
+        pass.watch.step("moments of features", n, n)?;
+        self.engine.complete(|| Ok(features.finish(sum)))
+    }
+
+    fn pivots(&self, similarity: &Similarity, draw: &PivotDraw<'_>) -> Result<Pivots> {
+        let samples = match draw.sample {
+            Some(places) => self.rows().gather(places),
+            None => self.all(),
+        };
+        let gram = self.engine.gram(similarity, &samples, Storage::Tiled)?;
+        let factor =
+            self.engine.complete(|| pivoted_cholesky_until(&*gram, draw.stop, draw.seed, draw.watch))?;
+        let (chosen, m) = (&factor.pivots, factor.pivots.len());
+        let rows = match draw.sample {
+            Some(places) => chosen.iter().map(|at| places[*at]).collect(),
+            None => chosen.clone(),
+        };
+        let root = Matrix::from_fn(m, m, |i, j| factor.factor[(chosen[i], j)]);
+        Ok(Pivots { rows, landmarks: samples.gather(chosen), root })
+    }
+
+    fn row_sums(&self, mut sums: RowSums, pass: &Pass<'_>) -> Result<RowSums> {
+        self.engine.complete(|| {
+            sums.check(self.data())?;
+            sums.add(self.data(), pass.watch)?;
+            Ok(sums)
+        })
+    }
+
+    fn centered_product(
+        &self,
+        center: &[f64],
+        block: MatRef<'_, f64>,
+        pass: &Pass<'_>,
+    ) -> Result<Matrix<f64>> {
+        pass.watch.check()?;
+        let mut out = Matrix::zeros(self.n_cols(), block.n_cols());
+        self.engine.run(&mut || add_centered_product(self.data(), center, block, out.view_mut()));
+        Ok(out)
+    }
+
+    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>> {
+        model.fitted().project_on(&*self.engine, self.rows(), pass.watch)
+    }
+}
+
+/// out ← out + Σw(x − c)(x − c)ᵀB over some rows.
+pub(super) fn add_centered_product(
+    data: Weighted<'_>,
+    center: &[f64],
+    block: MatRef<'_, f64>,
+    out: MatMut<'_, f64>,
+) {
+    let rows = CentredRows::new(data.rows, center);
+    let mut along = Matrix::zeros(data.n_rows(), block.n_cols());
+    rows.times(block, along.view_mut());
+    if let Some(weights) = data.weights {
+        let mut view = along.view_mut();
+        weights.iter().enumerate().for_each(|(i, w)| view.row_mut(i).iter_mut().for_each(|x| *x *= w));
+    }
+    rows.add_transposed_times(along.view(), out);
+}
+
+/// Σw(x − c)(x − c)ᵀB over some rows.
+///
+/// Cost: 4·n·d·b flops.
+///
+/// # Errors
+/// When center, block or weights do not fit the rows, or entries are not finite.
+pub fn centered_product<'a>(
+    rows: impl Into<AnyPoints<'a>>,
+    weights: Option<&'a [f64]>,
+    center: &[f64],
+    block: MatRef<'_, f64>,
+) -> Result<Matrix<f64>> {
+    let data = Weighted { rows: rows.into(), weights };
+    data.check()?;
+    let d = data.n_cols();
+    if center.len() != d || block.n_rows() != d {
+        return Err(Error::data(
+            format!("a center of {} numbers and a block of {} rows", center.len(), block.n_rows()),
+            format!("the rows have {d} columns"),
+            "Give the same columns everywhere",
+        ));
+    }
+    let mut out = Matrix::zeros(d, block.n_cols());
+    add_centered_product(data, center, block, out.view_mut());
+    data.explain(out, |out| all_finite(out.as_slice()))
+}
