@@ -1,6 +1,7 @@
 //! Every test of reading and writing tables in one binary: it is linked once. `cargo test -p eigenlift-io --test all NAME` runs one module.
 //!
-//! `tests/memory.rs` is a binary of its own, because it counts every byte that the process allocates.
+//! Two are binaries of their own: `tests/memory.rs` counts every byte that the process allocates, `tests/unfinished.rs` removes the outputs of
+//! the whole process.
 
 mod atomic;
 mod hostile;
@@ -10,5 +11,4 @@ mod parquet;
 mod round_trip;
 mod sparse;
 mod stream;
-mod unfinished;
 mod writer;

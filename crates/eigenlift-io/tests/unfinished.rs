@@ -1,4 +1,4 @@
-//! Unfinished outputs are removed. A file of its own, because `remove_unfinished` reaches every output of the process and
+//! Unfinished outputs are removed. A binary of its own, because `remove_unfinished` reaches every output of the process and
 //! would disturb tests that run beside it.
 
 use std::fs;
