@@ -10,6 +10,8 @@ const MOST_LINES: usize = 500;
 const MOST_LINES_OF_PYTHON: usize = 700;
 /// Crates that talk to people, where printing and exit codes belong.
 const FRONT_ENDS: [&str; 1] = ["eigenlift-cli"];
+/// The library.
+const LIBRARY: &str = "crates/eigenlift/src/";
 /// Files that may start threads.
 const STARTS_THREADS: [&str; 1] = ["crates/eigenlift/src/engine/cpu.rs"];
 /// Files that may name faer: this one, and those in the folder of its name.
@@ -46,6 +48,22 @@ const THREADS: [Forbidden; 5] = [
     Forbidden { word: "thread::scope", instead: "only engine/cpu.rs starts threads" },
     Forbidden { word: "thread::Builder", instead: "only engine/cpu.rs starts threads" },
 ];
+
+/// Folders of the library that compute kernel values; everything else asks them through `rows`, so that it runs wherever rows are.
+const COMPUTES_KERNELS: [&str; 5] = ["kernel/", "gram/", "features/", "rows/", "kernel_check/"];
+/// Files beside them: descents that need kernel values together with their gradients, for some points at a time.
+const DESCENDS: [&str; 4] =
+    ["preimage/target.rs", "preimage/ridge.rs", "preimage/way_back.rs", "monitoring/surface.rs"];
+const KERNEL_VALUES: [Forbidden; 6] = [
+    Forbidden { word: "kernel.tile(", instead: THROUGH_ROWS },
+    Forbidden { word: "kernel.matrix(", instead: THROUGH_ROWS },
+    Forbidden { word: "kernel.diagonal(", instead: THROUGH_ROWS },
+    Forbidden { word: "kernel.pair(", instead: THROUGH_ROWS },
+    Forbidden { word: "CrossGram::new", instead: THROUGH_ROWS },
+    Forbidden { word: "SymmetricGram::new", instead: THROUGH_ROWS },
+];
+const THROUGH_ROWS: &str =
+    "kernel values are asked of `rows`: gram, diagonal, features, feature_sums, pivots or project";
 
 const FAER: [Forbidden; 1] =
     [Forbidden { word: "faer", instead: "only linalg.rs and files below linalg/ name faer" }];
@@ -85,10 +103,20 @@ fn check_file(source: &Source) -> Vec<Violation> {
             found.extend(forbid(source, &THREADS));
         }
     }
+    if source.path.strip_prefix(LIBRARY).is_some_and(asks_for_kernel_values) {
+        found.extend(forbid(source, &KERNEL_VALUES));
+    }
     if !NAMES_FAER.iter().any(|path| source.path.starts_with(path)) {
         found.extend(forbid(source, &FAER));
     }
     found
+}
+
+/// Whether a file of the library has to ask for kernel values. The engine gives Gram matrices.
+fn asks_for_kernel_values(inside: &str) -> bool {
+    let may =
+        COMPUTES_KERNELS.iter().chain(&DESCENDS).chain(&["engine/"]).any(|path| inside.starts_with(path));
+    !may && inside.contains('/')
 }
 
 fn forbid<'a>(source: &'a Source, words: &'a [Forbidden]) -> impl Iterator<Item = Violation> + 'a {
@@ -116,6 +144,21 @@ mod tests {
         assert!(found[0].contains("501 lines; at most 500"), "{found:?}");
         assert!(too_long("python/eigenlift/a.py", &"\n".repeat(700), MOST_LINES_OF_PYTHON).is_none());
         assert!(too_long("python/eigenlift/a.py", &"\n".repeat(701), MOST_LINES_OF_PYTHON).is_some());
+    }
+
+    #[test]
+    fn methods_ask_for_kernel_values() {
+        for line in ["kernel.tile(a, b, c, d)", "self.kernel.diagonal(x, out)", "CrossGram::new(k, x, y)"] {
+            let code = format!("fn f() {{ {line}; }}");
+            for path in
+                ["methods/kernel_k_means/fitted.rs", "tuning/a.rs", "factor/mod.rs", "monitoring/measure.rs"]
+            {
+                assert_eq!(messages(&format!("{LIBRARY}{path}"), &code).len(), 1, "{path}: {line}");
+            }
+            for path in ["rows/memory.rs", "gram/cross.rs", "features/landmarks.rs", "preimage/target.rs"] {
+                assert!(messages(&format!("{LIBRARY}{path}"), &code).is_empty(), "{path}: {line}");
+            }
+        }
     }
 
     #[test]

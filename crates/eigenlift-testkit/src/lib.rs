@@ -7,4 +7,5 @@ pub mod laws;
 pub mod pieces;
 pub mod problems;
 pub mod reference;
+pub mod rows;
 pub mod study;

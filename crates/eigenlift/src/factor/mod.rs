@@ -19,14 +19,16 @@ pub(crate) use spectrum::{Spectrum, inverse_deviations};
 use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureRows, FeatureSettings, Features, SampledError, counted_from};
+use crate::features::{FeatureRows, FeatureSettings, RowFeatures, SampledError};
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
 use crate::model::{Plan, Projection};
 use crate::progress::Watch;
+use crate::rows::{Data, Pass, Rows};
 use chooser::choose_features;
 use planner::factor;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl FeatureSettings {
@@ -73,6 +75,7 @@ impl FeatureSettings {
         let (features, sampled) = choose_features(self, x, &similarity, &plan, &engine)?;
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
+        let features = RowFeatures::new(features, x.n_rows());
         Ok(Factor { features, sampled, plan: told, engine })
     }
 }
@@ -101,7 +104,7 @@ pub(crate) fn shrunk<T>(plan: impl Fn(usize) -> Result<T>) -> Result<(T, usize)>
 /// Features that were chosen.
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
-    features: Features,
+    features: RowFeatures,
     sampled: Option<SampledError>,
     pub(crate) plan: FactorPlan,
     engine: Arc<dyn Engine>,
@@ -126,31 +129,46 @@ impl Factor {
         watch: &Watch,
         visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
     ) -> Result<()> {
-        let (n, step) = (x.n_rows(), self.plan.chunk_rows.max(1));
-        for from in (0..n).step_by(step) {
-            watch.step(stage, from, n)?;
-            let rows = x.rows(from..(from + step).min(n));
-            let result = self
-                .engine
-                .complete(|| self.rows_from(rows, from, watch).and_then(|found| visit(from, found)));
-            result?;
-        }
-        Ok(())
+        let (n, pass) = (x.n_rows(), Pass { chunk_rows: self.plan.chunk_rows, watch });
+        watch.step(stage, 0, n)?;
+        self.rows(x)?.features(&self.features, 0..n, &pass, &mut |from, found| {
+            let done = from + found.features.n_rows();
+            visit(from, found)?;
+            watch.step(stage, done, n)
+        })
     }
 
-    /// Features of rows, the first of which is row `first_row` of all; inside the engine.
+    /// Features of a range of rows.
     ///
     /// # Errors
     /// Rows that the kernel cannot take, cancellation.
-    pub(crate) fn rows_from(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
-        self.features.check_points(x).map_err(|error| counted_from(error, first_row))?;
-        self.features.rows(x, first_row, watch)
+    pub(crate) fn rows_of(
+        &self,
+        x: AnyPoints<'_>,
+        range: Range<usize>,
+        watch: &Watch,
+    ) -> Result<FeatureRows> {
+        let (mut all, pass) = (None, Pass { chunk_rows: range.len(), watch });
+        self.rows(x)?.features(&self.features, range, &pass, &mut |_, found| {
+            all = Some(found);
+            Ok(())
+        })?;
+        let none = || FeatureRows {
+            features: Matrix::zeros(0, self.dimension()),
+            residuals: Vec::new(),
+            trace: 0.0,
+        };
+        Ok(all.unwrap_or_else(none))
     }
 
-    /// Features of some rows of all, and Σ k(x,x) over them; inside the engine.
+    fn rows<'a>(&self, x: AnyPoints<'a>) -> Result<Box<dyn Rows + 'a>> {
+        Data::from(x).rows(&self.engine, false)
+    }
+
+    /// Features of some rows of all, and Σ k(x,x) over them.
     ///
     /// # Errors
-    /// As [`Factor::rows_from`].
+    /// As [`Factor::rows_of`].
     pub(crate) fn rows_at(
         &self,
         x: &AnySamples,
@@ -158,14 +176,14 @@ impl Factor {
         watch: &Watch,
     ) -> Result<(Matrix<f64>, f64)> {
         if self.plan.kernel != KernelSpec::Precomputed.to_string() {
-            let found = self.rows_from(x.gather(rows).points(), 0, watch)?;
+            let found = self.rows_of(x.gather(rows).points(), 0..rows.len(), watch)?;
             return Ok((found.features, found.trace));
         }
         // Why one by one: a row of a Gram matrix finds its own k(x,x) by its place.
         let mut features = Matrix::zeros(rows.len(), self.dimension());
         let mut trace = 0.0;
         for (i, row) in rows.iter().enumerate() {
-            let found = self.rows_from(x.points().rows(*row..row + 1), *row, watch)?;
+            let found = self.rows_of(x.points(), *row..row + 1, watch)?;
             features.view_mut().row_mut(i).copy_from_slice(found.features.row(0));
             trace += found.trace;
         }
@@ -174,7 +192,7 @@ impl Factor {
 
     /// y(x) = (f(x) − mean)ᵀW as an affine function of the lift.
     pub(crate) fn projection(&self, w: &Matrix<f64>, mean: &[f64]) -> Projection {
-        self.features.affine(w, mean)
+        self.features.features().affine(w, mean)
     }
 
     /// Whether features are written out, so that their rounding is that of their own size and not that of kernel values.
@@ -218,7 +236,7 @@ mod tests {
         {
             let features = FeatureSettings::new().kernel(kernel.parse().unwrap());
             let factor = features.of(&samples).unwrap();
-            let all = factor.rows_from(samples.points(), 0, &Watch::default()).unwrap();
+            let all = factor.rows_of(samples.points(), 0..20, &Watch::default()).unwrap();
             let (some, trace) = factor.rows_at(&samples, &chosen, &Watch::default()).unwrap();
             assert!((trace - own).abs() < 1e-12 * own, "{kernel}: {trace} {own}");
             for (at, row) in chosen.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Moments of features: of a piece of rows, merged with those of others, on one machine or on many.
 
 use super::chosen::{Features, counted_from};
-use super::{Against, FeatureKind, FeatureMap, LandmarkFeatures};
+use super::{Against, FeatureKind, FeatureMap, FeatureRows, LandmarkFeatures};
 use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec};
@@ -198,6 +198,12 @@ impl RowFeatures {
     /// The features.
     pub(crate) fn features(&self) -> &Features {
         &self.features
+    }
+
+    /// Features of rows few enough to be held with them, the first of which is row `first_row` of all.
+    pub(crate) fn chunk(&self, rows: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+        self.features.check_points(rows).map_err(|error| counted_from(error, first_row))?;
+        self.features.rows(rows, first_row, watch)
     }
 
     /// Sums of rows few enough to be held with their features, the first of which is row `first_row` of all.

@@ -11,6 +11,7 @@ pub(crate) use given::{asymmetry, check_gram_matrix, check_magnitude, symmetry_a
 pub use pair::{Pair, PairProducts};
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};
 
+use crate::data::AnyPoints;
 use crate::real::Real;
 use std::sync::Mutex;
 
@@ -49,5 +50,20 @@ pub(crate) struct TileSpace<T> {
 impl<T: Real> Default for TileSpace<T> {
     fn default() -> Self {
         Self { tile: Vec::new(), product: Vec::new(), kernel: Default::default() }
+    }
+}
+
+/// k(x,x) of each row, in the calling thread. Row i of a precomputed matrix, counted from `first_row`, holds its own value at place i.
+pub(crate) fn diagonal(similarity: &Similarity, x: AnyPoints<'_>, first_row: usize, out: &mut [f64]) {
+    match (similarity, x) {
+        (Similarity::Kernel(kernel), AnyPoints::F32(x)) => kernel.diagonal(x, out),
+        (Similarity::Kernel(kernel), AnyPoints::F64(x)) => kernel.diagonal(x, out),
+        (Similarity::Precomputed, x) => {
+            let mut row = vec![0.0; x.n_cols()];
+            for (i, own) in out.iter_mut().enumerate() {
+                x.copy_row(i, &mut row);
+                *own = row.get(first_row + i).copied().unwrap_or(f64::NAN);
+            }
+        }
     }
 }

@@ -64,6 +64,15 @@ impl Kernel {
         }
     }
 
+    /// The value of a kernel of ‖x − y‖ for each of these distances: of the points 0 and r on a line.
+    pub(crate) fn of_distances(&self, distances: &[f64], out: &mut [f64], work: &mut Workspace<f64>) {
+        let (origin, n) = ([0.0], distances.len());
+        let points = (MatRef::new(&origin, 1, 1), MatRef::new(distances, n, 1));
+        if let (Ok(origin), Ok(on_line)) = points {
+            self.tile(Points::Dense(origin), Points::Dense(on_line), out, work);
+        }
+    }
+
     /// out\[i\] = k(xᵢ, xᵢ), by the formula and not through a distance.
     pub fn diagonal<T: Real>(&self, x: Points<'_, T>, out: &mut [f64]) {
         let mut row = vec![0.0; x.n_cols()];

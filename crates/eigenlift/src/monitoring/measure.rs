@@ -4,8 +4,7 @@ use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, dot};
-use crate::gram::Similarity;
-use crate::kernel::Kernel;
+use crate::gram::{Similarity, diagonal};
 use crate::linalg::{Factor, Onto, combine, gemm, shift_columns};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
@@ -154,16 +153,7 @@ fn scores_and_mean(
 /// k(x,x) of the rows of a fit: row i of a Gram matrix holds its own at place i.
 pub(crate) fn own_of_fit(similarity: &Similarity, x: AnyPoints<'_>) -> Vec<f64> {
     let mut own = vec![0.0; x.n_rows()];
-    match similarity {
-        Similarity::Kernel(kernel) => diagonal(kernel, x, &mut own),
-        Similarity::Precomputed => {
-            let mut row = vec![0.0; x.n_cols()];
-            for (i, own) in own.iter_mut().enumerate() {
-                x.copy_row(i, &mut row);
-                *own = row.get(i).copied().unwrap_or(f64::NAN);
-            }
-        }
-    }
+    diagonal(similarity, x, 0, &mut own);
     own
 }
 
@@ -178,21 +168,14 @@ fn own_values(lift: &Lift, x: AnyPoints<'_>, engine: &dyn Engine) -> Result<Vec<
     };
     check_columns(x, samples.n_cols())?;
     kernel.check_points(x)?;
-    let mut own = vec![0.0; x.n_rows()];
+    let (mut own, similarity) = (vec![0.0; x.n_rows()], Similarity::Kernel(kernel.clone()));
     engine.run(&mut || {
-        own.par_chunks_mut(DIAGONAL_ROWS).enumerate().for_each(|(piece, out)| {
-            let from = piece * DIAGONAL_ROWS;
-            diagonal(kernel, x.rows(from..from + out.len()), out);
+        own.par_chunks_mut(DIAGONAL_ROWS).enumerate().for_each(|(chunk, out)| {
+            let from = chunk * DIAGONAL_ROWS;
+            diagonal(&similarity, x.rows(from..from + out.len()), from, out);
         });
     });
     Ok(own)
-}
-
-fn diagonal(kernel: &Kernel, x: AnyPoints<'_>, out: &mut [f64]) {
-    match x {
-        AnyPoints::F32(x) => kernel.diagonal(x, out),
-        AnyPoints::F64(x) => kernel.diagonal(x, out),
-    }
 }
 
 pub(super) fn check_columns(x: AnyPoints<'_>, wanted: usize) -> Result<()> {

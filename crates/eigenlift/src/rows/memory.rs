@@ -6,12 +6,17 @@ use super::{Pass, PivotDraw, Pivots, Place, Rows};
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureSums, RowFeatures, pivoted_cholesky_until};
-use crate::gram::{Similarity, Storage};
+use crate::features::{FeatureRows, FeatureSums, RowFeatures, pivoted_cholesky_until};
+use crate::gram::{Similarity, Storage, diagonal};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::model::AnyModel;
 use crate::operator::GramOperator;
+use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Rows whose k(x,x) one thread computes at a time.
+const DIAGONAL_ROWS: usize = 512;
 
 /// The rows, shared or borrowed.
 enum Held<'a> {
@@ -107,6 +112,35 @@ impl Rows for MemoryRows<'_> {
             }
             _ => self.engine.gram(similarity, &samples, storage),
         }
+    }
+
+    fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
+        pass.watch.check()?;
+        let (x, mut own) = (self.rows(), vec![0.0; self.n_rows()]);
+        self.engine.run(&mut || {
+            own.par_chunks_mut(DIAGONAL_ROWS).enumerate().for_each(|(chunk, out)| {
+                let from = chunk * DIAGONAL_ROWS;
+                diagonal(similarity, x.rows(from..from + out.len()), from, out);
+            });
+        });
+        Ok(own)
+    }
+
+    fn features(
+        &self,
+        features: &RowFeatures,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()> {
+        let (rows, n, step) = (self.rows(), self.n_rows(), pass.chunk_rows.max(1));
+        let end = range.end.min(n);
+        for from in (range.start..end).step_by(step) {
+            pass.watch.check()?;
+            let chunk = rows.rows(from..from.saturating_add(step).min(end));
+            self.engine.complete(|| visit(from, features.chunk(chunk, from, pass.watch)?))?;
+        }
+        Ok(())
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {

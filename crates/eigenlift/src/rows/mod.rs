@@ -23,12 +23,13 @@ pub(crate) use sums::{
 
 use crate::data::{AnyPoints, AnySamples};
 use crate::error::Result;
-use crate::features::{FeatureSums, RowFeatures, Stop};
+use crate::features::{FeatureRows, FeatureSums, RowFeatures, Stop};
 use crate::gram::{Similarity, Storage};
 use crate::matrix::{MatRef, Matrix};
 use crate::model::AnyModel;
 use crate::operator::GramOperator;
 use crate::progress::Watch;
+use std::ops::Range;
 
 /// Most rows whose features are held at a time: few enough to be used again without being fetched anew from the system.
 pub(crate) const CHUNK_ROWS: usize = 8192;
@@ -138,6 +139,26 @@ pub trait Rows: Send + Sync {
         storage: Storage,
         draft: bool,
     ) -> Result<Box<dyn GramOperator + 'a>>;
+
+    /// k(x,x) of each row.
+    ///
+    /// # Errors
+    /// When rows cannot be read.
+    fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>>;
+
+    /// Features of a range of rows, some at a time and in order, with the number of the first among all rows. At most one reading.
+    ///
+    /// Cost: n·m(2d + m) flops for m features of n rows; memory one chunk of them.
+    ///
+    /// # Errors
+    /// When rows cannot be read, or features not be computed; what `visit` fails with; cancellation.
+    fn features(
+        &self,
+        features: &RowFeatures,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()>;
 
     /// Moments of features of all rows. One reading.
     ///

@@ -6,12 +6,13 @@ use super::{Pass, PivotDraw, Pivots, Place, RowSums, Rows, no_gram_matrix};
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureSums, RowFeatures};
+use crate::features::{FeatureRows, FeatureSums, RowFeatures};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::Kernel;
 use crate::matrix::{MatRef, Matrix};
 use crate::model::AnyModel;
 use crate::operator::GramOperator;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What one pass over the Gram matrix of all rows gives.
@@ -175,6 +176,31 @@ impl Rows for PartitionRows<'_> {
             Similarity::Kernel(kernel) => Ok(Box::new(PartitionsGram::new(self.partitions, kernel, draft))),
             Similarity::Precomputed => Err(no_gram_matrix()),
         }
+    }
+
+    fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
+        pass.watch.check()?;
+        match similarity {
+            Similarity::Kernel(kernel) => self.partitions.kernel_diagonal(kernel, false),
+            Similarity::Precomputed => Err(no_gram_matrix()),
+        }
+    }
+
+    /// The rows of a chunk are brought here; features would be more numbers than rows.
+    fn features(
+        &self,
+        features: &RowFeatures,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()> {
+        let (end, step) = (range.end.min(self.n_rows()), pass.chunk_rows.max(1));
+        for from in (range.start..end).step_by(step) {
+            let numbers: Vec<usize> = (from..from.saturating_add(step).min(end)).collect();
+            let chunk = self.gather(&numbers, pass)?;
+            self.engine.complete(|| visit(from, features.chunk(chunk.points(), from, pass.watch)?))?;
+        }
+        Ok(())
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {

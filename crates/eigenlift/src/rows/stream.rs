@@ -3,15 +3,16 @@
 use super::memory::{MemoryRows, add_centered_product};
 use super::row_sums::RowSums;
 use super::sums::Weighted;
-use super::{Pass, PivotDraw, Pivots, Place, Rows};
+use super::{Pass, PivotDraw, Pivots, Place, Rows, no_gram_matrix};
 use crate::data::{AnyPoints, AnySamples, Points, RowSource, gather};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::features::{FeatureSums, RowFeatures, counted_from};
+use crate::features::{FeatureRows, FeatureSums, RowFeatures, counted_from};
 use crate::gram::{Similarity, Storage};
 use crate::matrix::{MatRef, Matrix};
 use crate::model::AnyModel;
 use crate::operator::GramOperator;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A source, read once for each question.
@@ -108,6 +109,37 @@ impl Rows for StreamRows<'_> {
             "it needs all rows in memory",
             "Allow more memory, or use landmarks",
         ))
+    }
+
+    fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
+        if matches!(similarity, Similarity::Precomputed) {
+            return Err(no_gram_matrix());
+        }
+        let mut own = Vec::with_capacity(self.n_rows);
+        self.each(pass, &mut |data, _| {
+            let rows = MemoryRows::borrowed(data.rows, None, &self.engine);
+            own.extend(rows.diagonal(similarity, pass)?);
+            Ok(())
+        })?;
+        Ok(own)
+    }
+
+    fn features(
+        &self,
+        features: &RowFeatures,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
+    ) -> Result<()> {
+        self.each(pass, &mut |data, at| {
+            pass.watch.check()?;
+            let (from, to) = (range.start.max(at), range.end.min(at + data.n_rows()));
+            if from >= to {
+                return Ok(());
+            }
+            let chunk = data.rows.rows(from - at..to - at);
+            self.engine.complete(|| visit(from, features.chunk(chunk, from, pass.watch)?))
+        })
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {

@@ -21,5 +21,6 @@ mod pca;
 mod pieces;
 mod preimage;
 mod robustness;
+mod rows;
 mod short_circuits;
 mod tiles;

@@ -93,9 +93,8 @@ impl FoldMoments {
             let rows = from..(from + step).min(n);
             let mut pieces = Vec::with_capacity(views.len());
             for (view, (factor, x)) in factors.iter().zip(views).enumerate() {
-                let found = factor
-                    .rows_from(x.points().rows(rows.clone()), from, watch)
-                    .map_err(|error| in_view(error, view))?;
+                let found =
+                    factor.rows_of(x.points(), rows.clone(), watch).map_err(|error| in_view(error, view))?;
                 traces[view] += found.trace;
                 residuals[view] += found.residuals.iter().sum::<f64>();
                 pieces.push(found.features);

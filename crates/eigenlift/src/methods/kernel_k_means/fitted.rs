@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::factor::Factor;
 use crate::features::{FeatureMap, dot};
+use crate::gram::{Similarity, diagonal};
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Model, Projection};
@@ -292,10 +293,7 @@ impl FittedKernelKMeans {
                 let products = self.projection.project(engine, x, watch)?;
                 let mut lengths = vec![0.0; x.n_rows()];
                 if let Lift::Kernel { kernel, .. } = lift {
-                    match x {
-                        AnyPoints::F32(x) => kernel.diagonal(x, &mut lengths),
-                        AnyPoints::F64(x) => kernel.diagonal(x, &mut lengths),
-                    }
+                    diagonal(&Similarity::Kernel(kernel.clone()), x, 0, &mut lengths);
                 }
                 let clusters = squares.len();
                 for (i, length) in lengths.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
 //! Kernels of the distance with one parameter, and their values from distances that are known.
 
-use crate::data::{AnySamples, Points};
+use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelSpec, Param, ParamRole, Parameter, Workspace, of_distance};
-use crate::matrix::{MatRef, Matrix};
+use crate::matrix::Matrix;
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -104,20 +104,16 @@ fn distance(x: &[f64], y: &[f64]) -> f64 {
     (rest + sums.iter().sum::<f64>()).sqrt()
 }
 
-/// k for all pairs of rows whose distances are given. Points 0 and r on a line stand for two rows at the distance r.
+/// k for all pairs of rows whose distances are given.
 pub(super) fn of_distances(kernel: &Kernel, distances: &Matrix<f64>, watch: &Watch) -> Result<Matrix<f64>> {
     let n = distances.n_rows();
     let mut gram = Matrix::zeros(n, n);
-    let origin = [0.0];
-    let origin = Points::Dense(MatRef::new(&origin, 1, 1)?);
     let pieces: Vec<_> = gram.as_mut_slice().chunks_mut(PIECE * n).enumerate().collect();
     pieces.into_par_iter().try_for_each(|(piece, part)| {
         watch.check()?;
         let mut work = Workspace::default();
-        for (at, out) in part.chunks_mut(n).enumerate() {
-            let on_line = MatRef::new(distances.row(piece * PIECE + at), n, 1)?;
-            kernel.tile(origin, Points::Dense(on_line), out, &mut work);
-        }
+        let rows = part.chunks_mut(n).enumerate();
+        rows.for_each(|(at, out)| kernel.of_distances(distances.row(piece * PIECE + at), out, &mut work));
         Ok(())
     })?;
     Ok(gram)
