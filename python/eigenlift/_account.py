@@ -52,6 +52,19 @@ class Account(Mapping[str, Any]):
 class Plan(Account):
     """What was decided, with one reason for each decision."""
 
+    @classmethod
+    def of_no_variance(cls, reason, shape, n_components):
+        """The plan of a fit that ended before there was anything to plan."""
+        values = {
+            "n_samples": shape[0],
+            "n_features": shape[1],
+            "n_components": n_components,
+            "route": "none",
+            "reasons": [str(reason)],
+        }
+        text = f"samples      {shape[0]} × {shape[1]}\ncomponents   {n_components}\nroute        none\n  because {reason}\n"
+        return cls(values, text)
+
 
 class Certificate(Account):
     """What is proved about the eigenvalues nλ.
@@ -78,7 +91,7 @@ class Certificate(Account):
         bounds = self._values.get("bounds")
         if bounds is None:
             return "nothing to certify: the rows have no variance"
-        lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified by index")
+        lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified as leading")
         if bounds.get("missed") is not None:
             lines.append(f"no other eigenvalue exceeds {bounds['missed']:.6g}")
         if bounds.get("sampled_error") is not None:
