@@ -73,6 +73,11 @@ class Certificate(Account):
     about all together, `ties` components that are determined only as a subspace.
     """
 
+    @classmethod
+    def of_no_variance(cls):
+        """That of rows without variance, which states nothing: `bounds` is None."""
+        return cls({"residuals": [], "intervals": [], "bounds": None, "ties": []})
+
     @property
     def worst_residual(self) -> float:
         """The largest of the residuals; NaN before a product with the matrix itself was made."""

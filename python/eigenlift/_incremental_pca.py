@@ -309,7 +309,7 @@ class IncrementalPCA(PrincipalAxes):
             warn_of_no_variance(reason, stacklevel=4)
             accounts = {
                 "plan_": Plan.of_no_variance(reason, shape, int(self.n_components_)),
-                "certificate_": Certificate({"residuals": [], "intervals": [], "ties": []}),
+                "certificate_": Certificate.of_no_variance(),
             }
         else:
             accounts = {

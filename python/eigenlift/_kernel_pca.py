@@ -576,7 +576,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
         if model is None:
             self.explained_variance_ratio_ = np.zeros_like(self.eigenvalues_)
             self._model, self.kernel_, self.plan_ = None, str(self.kernel), None
-            self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
+            self.certificate_ = Certificate.of_no_variance()
             self.n_iter_ = 1
             return
         self.explained_variance_ratio_ = shares(self.eigenvalues_, model.total)

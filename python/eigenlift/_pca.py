@@ -388,7 +388,7 @@ class PCA(PrincipalAxes):
         self.mean_, self._model = mean, None
         self.scale_ = np.ones_like(mean) if self.standardize else None
         self.n_components_, self.n_samples_ = n_components, n_rows
-        self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
+        self.certificate_ = Certificate.of_no_variance()
 
     @classmethod
     def _from_model(cls, model):
