@@ -2,6 +2,7 @@
 
 mod affine;
 mod chooser;
+mod far;
 mod plan;
 mod planner;
 mod regularization;
@@ -26,6 +27,7 @@ use crate::matrix::Matrix;
 use crate::model::{Plan, Projection};
 use crate::progress::Watch;
 use chooser::choose_features;
+use far::FarFromOrigin;
 use planner::factor;
 use std::sync::Arc;
 
@@ -51,7 +53,11 @@ impl FeatureSettings {
         engine: &dyn Engine,
     ) -> Result<Plan> {
         let shape = (x.n_rows(), x.n_cols());
-        factor(&self.request(similarity, shape, x.precision(), true), most, engine)
+        let far = FarFromOrigin::of(similarity, x);
+        let precision = if far.needs_double(x) { "f64" } else { x.precision() };
+        let mut plan = factor(&self.request(similarity, shape, precision, true), most, engine)?;
+        plan.reasons.extend(far.reason(x));
+        Ok(plan)
     }
 
     /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
@@ -73,7 +79,12 @@ impl FeatureSettings {
         let (features, sampled) = choose_features(self, x, &similarity, &plan, &engine)?;
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
-        Ok(Factor { features, sampled, plan: told, engine })
+        let warning = match told.approximation {
+            // Features that are written out are centered before anything is squared.
+            None => None,
+            Some(_) => FarFromOrigin::of(&similarity, x).warning(),
+        };
+        Ok(Factor { features, sampled, plan: told, warning, engine })
     }
 }
 
@@ -104,6 +115,8 @@ pub(crate) struct Factor {
     features: Features,
     sampled: Option<SampledError>,
     pub(crate) plan: FactorPlan,
+    /// What a person should read about kernel values that rounding has changed.
+    pub(crate) warning: Option<String>,
     engine: Arc<dyn Engine>,
 }
 
