@@ -1,13 +1,14 @@
 """Counts false statements of kernel PCA certificates against spectra in 220-bit arithmetic.
 
-    python certificates.py [--first SEED] [--seeds N] [--large] [--most-rows N]
+    python certificates.py [--first SEED] [--seeds N] [--large] [--most-rows N] [--output FILE]
 
 Each seed is one data set of a difficult kind (clusters, duplicates, offsets up to 1e10, entries of 1e120, ...), fitted with
 the kernels that allow its entries by an exact fit, a low-rank fit, a certified low-rank fit and a refined one; by one of
 sparse rows, the kernel matrix itself, and a low-rank model that was saved and loaded. Every interval, count and bound of the
 certificate is compared with the true eigenvalues: kernel matrix and centering in 220 bits (python-flint), eigenvalues in
 long double. Fits that raise and certificates that are missing are counted with their reason. The exit status is 1 if any
-statement is false. `--large` takes 300 to `--most-rows` rows with the iterative solver forced.
+statement is false. `--large` takes 300 to `--most-rows` rows with the iterative solver forced. `--output` writes the counts
+as JSON.
 
 Needs numpy, scipy, python-flint and eigenlift.
 """
@@ -16,13 +17,18 @@ from __future__ import annotations
 
 import argparse
 import collections
+import datetime
+import json
 import pathlib
+import platform
+import subprocess
 import sys
 import tempfile
 import warnings
 
 import eigenlift
 import numpy as np
+import scipy
 import scipy.sparse
 from flint import arb, arb_mat, ctx
 
@@ -32,7 +38,7 @@ KINDS = (
     "binary circle shares walk few grid"
 ).split()
 KERNELS = "linear poly rbf rbfnarrow rbfwide laplacian cosine sigmoid exponential matern rational_quadratic".split()
-NOT_NEGATIVE = ["chi2", "intersection"]
+NOT_NEGATIVE = ["chi2", "intersection", "tanimoto"]
 MODES = "exact lowrank certify refine".split()
 FURTHER_MODES = "sparse precomputed loaded".split()
 NOTHING = {"grounds": "none", "n_certified": 0, "missed": None, "explained": None}
@@ -120,6 +126,7 @@ def parameters(name: str, x: np.ndarray) -> tuple[str, dict[str, float]]:
         "rational_quadratic": ("rational_quadratic", {"alpha": 0.7, "length": np.sqrt(scale)}),
         "chi2": ("chi2", {"gamma": 0.5 / max(largest, 1e-250)}),
         "intersection": ("intersection", {}),
+        "tanimoto": ("tanimoto", {}),
     }[name]
 
 
@@ -154,6 +161,9 @@ def centered(kernel: str, x: np.ndarray, p: dict[str, float]) -> np.ndarray | No
             return (-gamma * sum((abs(m[i, c] - m[j, c]) for c in range(d)), arb(0))).exp()
         if kernel == "intersection":
             return sum((arb(float(min(x[i, c], x[j, c]))) for c in range(d)), arb(0))
+        if kernel == "tanimoto":
+            whole = g[i, i] + g[j, j] - g[i, j]
+            return g[i, j] / whole if float(whole.mid()) > 0 else arb(1)
         if kernel == "chi2":
             together = [(m[i, c] - m[j, c], m[i, c] + m[j, c]) for c in range(d) if x[i, c] + x[j, c] > 0]
             return (-gamma * sum((a * a / b for a, b in together), arb(0))).exp()
@@ -318,7 +328,7 @@ class Tally:
         if model.certificate_ is None or len(model.certificate_["intervals"]) == 0 and mode != "lowrank":
             self.missing[(kind, name, mode)] += 1
             return
-        certificate = {"bounds": NOTHING, **model.certificate_}
+        certificate = {**model.certificate_, "bounds": model.certificate_.get("bounds") or NOTHING}
         self.certified += certificate["bounds"]["n_certified"]
         self.components += len(certificate["intervals"])
         if certificate["bounds"]["n_certified"] < len(certificate["intervals"]):
@@ -328,6 +338,21 @@ class Tally:
         found = false_statements(certificate, w, trace, error)
         if found:
             self.violations.append((*where, float(w[0]), found[:2]))
+
+    def summary(self) -> dict:
+        """The counts as they are kept."""
+        kinds = collections.Counter(f"{v[7]}: {f[0]}" for v in self.violations for f in v[9])
+        return {
+            "fits": self.fits,
+            "false": len(self.violations),
+            "false_by_kind": dict(kinds),
+            "raised": sum(self.raised.values()),
+            "raised_by_reason": by_group(self.raised, lambda key: f"{key[1]}: {key[3]}"),
+            "missing": sum(self.missing.values()),
+            "missing_by_mode": by_group(self.missing, lambda key: key[2]),
+            "components": self.components,
+            "certified_as_leading": self.certified,
+        }
 
     def show(self) -> None:
         """Prints the counts."""
@@ -348,6 +373,27 @@ class Tally:
         print(f"{self.fits} fits checked, {len(self.violations)} with a false statement")
 
 
+def by_group(counts: collections.Counter, group) -> dict[str, int]:
+    """Counts of keys added up by a function of these, largest first."""
+    sums: collections.Counter = collections.Counter()
+    for key, count in counts.items():
+        sums[group(key)] += count
+    return dict(sums.most_common())
+
+
+def versions() -> dict[str, str | None]:
+    """What was run."""
+    here = pathlib.Path(__file__).parent
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)
+    return {
+        "eigenlift": eigenlift.__version__,
+        "commit": commit.stdout.strip() or None,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
 def main() -> int:
     """Runs the seeds named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -355,12 +401,24 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--most-rows", type=int, default=1200)
+    parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     tally = Tally()
     for seed in range(options.first, options.first + options.seeds):
         tally.seed(seed, options.large, options.most_rows)
     tally.show()
+    if options.output is not None:
+        settings = {"first": options.first, "seeds": options.seeds, "large": options.large, "most_rows": options.most_rows}
+        report = {
+            "benchmark": "certificates of kernel PCA against exact spectra",
+            "date": datetime.date.today().isoformat(),
+            "versions": versions(),
+            **settings,
+            "kernels": KERNELS + NOT_NEGATIVE,
+            **tally.summary(),
+        }
+        options.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     return int(bool(tally.violations))
 
 

@@ -238,7 +238,7 @@ class Study:
     def report(self):
         """The counts in words."""
         lines = [f"fits checked: {sum(self.fits.values())} ({dict(self.fits)})"]
-        lines.append(f"components certified by index: {self.certified[0]} of {self.certified[1]}")
+        lines.append(f"components certified as leading: {self.certified[0]} of {self.certified[1]}")
         lines.append(f"false statements: {len(self.false)}")
         lines += [f"  {case}" for case in self.false[:40]]
         lines.append(f"fits that raised: {sum(self.raised.values())}")

@@ -52,6 +52,19 @@ class Account(Mapping[str, Any]):
 class Plan(Account):
     """What was decided, with one reason for each decision."""
 
+    @classmethod
+    def of_no_variance(cls, reason, shape, n_components):
+        """The plan of a fit that ended before there was anything to plan."""
+        values = {
+            "n_samples": shape[0],
+            "n_features": shape[1],
+            "n_components": n_components,
+            "route": "none",
+            "reasons": [str(reason)],
+        }
+        text = f"samples      {shape[0]} × {shape[1]}\ncomponents   {n_components}\nroute        none\n  because {reason}\n"
+        return cls(values, text)
+
 
 class Certificate(Account):
     """What is proved about the eigenvalues nλ.
@@ -59,6 +72,11 @@ class Certificate(Account):
     `residuals` holds ‖K_c v − θv‖/θ for each component, `intervals` bounds between which an eigenvalue lies, `bounds` what is known
     about all together, `ties` components that are determined only as a subspace.
     """
+
+    @classmethod
+    def of_no_variance(cls):
+        """That of rows without variance, which states nothing: `bounds` is None."""
+        return cls({"residuals": [], "intervals": [], "bounds": None, "ties": []})
 
     @property
     def worst_residual(self) -> float:
@@ -78,7 +96,7 @@ class Certificate(Account):
         bounds = self._values.get("bounds")
         if bounds is None:
             return "nothing to certify: the rows have no variance"
-        lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified by index")
+        lines.append(f"grounds: {bounds['grounds']}; {bounds['n_certified']} components certified as leading")
         if bounds.get("missed") is not None:
             lines.append(f"no other eigenvalue exceeds {bounds['missed']:.6g}")
         if bounds.get("sampled_error") is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,14 @@ _MANY = 1 << 16
 
 class EigenliftWarning(UserWarning):
     """A result that is correct but may not be what was expected."""
+
+
+ONE_ROW = "1 row has no variance"
+
+
+def warn_of_no_variance(reason, stacklevel):
+    """The warning of every estimator that gives zeros for rows that all look the same."""
+    warnings.warn(f"{reason}. All scores are 0.", EigenliftWarning, stacklevel=stacklevel + 1)
 
 
 def _refuse_repeated(names):

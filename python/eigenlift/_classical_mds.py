@@ -188,13 +188,15 @@ class ClassicalMDS(Manifold):
         else:
             self._given, self._X_fit = "distances", X
             rows = self._distances(X, None)
+        settings = self._settings(self._given, n_samples)
+        model = error = None
         try:
-            settings = self._settings(self._given, n_samples)
             model = self._turned(self._run(_native.fit_mds, native(rows), settings))
-        except _native.NoVarianceError:
-            model = None
+        except _native.NoVarianceError as raised:
+            error = raised
         self._settle(model, X.dtype, min(n_samples, self.n_components))
         if model is None:
+            self._settle_nothing(error, X.shape, lambda: _native.plan_mds(native(rows), settings, self._threads()))
             self.embedding_ = np.zeros((n_samples, self._n_features_out), dtype=X.dtype)
             self._constant = X
         if self.landmarks is None and model is not None and "n_landmarks" in self.plan_:

@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches, metadata_routing
 
 from . import _native, _parameters
 from ._account import Certificate, Plan
+from ._base import ONE_ROW, warn_of_no_variance
 from ._linear import PrincipalAxes, attributes, pass_on_warnings
 
 if TYPE_CHECKING:
@@ -296,16 +297,20 @@ class IncrementalPCA(PrincipalAxes):
 
     def _solve(self):
         shape = (self._stream.count, len(self._mean))
-        model = None
+        model, reason = None, ONE_ROW
         if shape[0] > 1:
             try:
                 model = self._stream.finish(int(self.n_components_), self._threads())
                 pass_on_warnings(model)
-            except _native.NoVarianceError:
-                pass
+            except _native.NoVarianceError as error:
+                reason = error
         found = attributes(model, self.n_components_, shape[0], shape, np.dtype(self._precision))
         if model is None:
-            accounts = {"plan_": None, "certificate_": Certificate({"residuals": [], "intervals": [], "ties": []})}
+            warn_of_no_variance(reason, stacklevel=4)
+            accounts = {
+                "plan_": Plan.of_no_variance(reason, shape, int(self.n_components_)),
+                "certificate_": Certificate.of_no_variance(),
+            }
         else:
             accounts = {
                 "plan_": Plan.from_json(model.plan, model.plan_text),

@@ -263,12 +263,15 @@ class Isomap(Manifold):
         settings = self._settings(self._given, n_samples)
         if foreign:
             settings["common"]["column_names"] = []
+        model = error = None
         try:
             model = self._turned_landmarks(self._run(_native.fit_isomap, native(rows), graph, settings))
-        except _native.NoVarianceError:
-            model = None
+        except _native.NoVarianceError as raised:
+            error = raised
         self._n_samples = n_samples
         self._settle(model, X.dtype, min(n_samples, self.n_components))
+        if model is None:
+            self._settle_nothing(error, X.shape, lambda: _native.plan_isomap(native(rows), settings, self._threads()))
         if self.landmarks is None and model is not None and "n_landmarks" in self.plan_:
             warnings.warn(
                 f"{n_samples} rows: shortest paths start from {self.plan_.n_landmarks} landmarks, not from every row. Give landmarks "

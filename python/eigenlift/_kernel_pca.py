@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from dataclasses import replace
@@ -15,7 +16,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Certificate, Plan
 from ._align import Alignable
-from ._base import EigenliftWarning, Estimator
+from ._base import ONE_ROW, EigenliftWarning, Estimator, warn_of_no_variance
 from ._kernel_base import OF_DISTANCE, Kernel
 from ._kernel_choice import choose
 from ._kernel_choose import KernelChoice
@@ -265,19 +266,21 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
             self.__dict__.pop(name, None)
         try:
             # One row is its own mean.
-            alone = X.shape[0] == 1 and not automatic
+            alone, reason = X.shape[0] == 1 and not automatic, ONE_ROW
             model = None if alone else self._run(_native.fit_kernel_pca, native(rows), settings)
             model = model if model is None or means is None else shifted(model, means)
         except _native.NoVarianceError as error:
             if automatic:
                 raise
-            warnings.warn(f"{error}. All scores are 0.", EigenliftWarning, stacklevel=2)
-            model = None
+            model, reason = None, error
         if automatic:
             low_rank = self._take_choice(model)
         self._adopt(model, X.dtype, X.shape[0], rows)
         if model is None:
-            self.plan_ = self._plan_of_nothing(rows, settings)
+            warn_of_no_variance(reason, stacklevel=2)
+            self.plan_ = self._plan_of_nothing(
+                reason, X.shape, lambda: _native.plan_kernel_pca(native(rows), settings, self._threads())
+            )
         if low_rank:
             self.landmarks_ = from_native(model.samples) if model is not None else None
         if not low_rank or not (choice.text or choice.precomputed):
@@ -519,14 +522,12 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
             return False
         return self._became_low_rank(plan)
 
-    def _plan_of_nothing(self, rows, settings):
-        """The plan of a fit that found no variance; None where a plan needs some."""
-        if rows.shape[0] < 2:
-            return None
-        try:
-            return Plan.from_json(*_native.plan_kernel_pca(native(rows), settings, self._threads()))
-        except _native.NoVarianceError:
-            return None
+    def _plan_of_nothing(self, reason, shape, plan):
+        """The plan of a fit that found no variance; it says why there is none where `plan` needs some."""
+        if shape[0] > 1:
+            with contextlib.suppress(_native.NoVarianceError):
+                return Plan.from_json(*plan())
+        return Plan.of_no_variance(reason, shape, self._wanted(shape[0]))
 
     def _became_low_rank(self, plan):
         """Whether a plan goes by low rank; says so when nobody asked for it."""
@@ -575,7 +576,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
         if model is None:
             self.explained_variance_ratio_ = np.zeros_like(self.eigenvalues_)
             self._model, self.kernel_, self.plan_ = None, str(self.kernel), None
-            self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
+            self.certificate_ = Certificate.of_no_variance()
             self.n_iter_ = 1
             return
         self.explained_variance_ratio_ = shares(self.eigenvalues_, model.total)

@@ -10,9 +10,10 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
+from . import _native
 from . import _parameters as parameters
 from ._account import Account, Plan
-from ._base import Estimator
+from ._base import Estimator, warn_of_no_variance
 from ._linear import pass_on_warnings
 from ._rows import native, owned
 
@@ -120,6 +121,14 @@ class Manifold(Estimator):
         self._take(model, dtype, n_components)
         if model is not None:
             pass_on_warnings(model)
+
+    def _settle_nothing(self, reason, shape, plan):
+        """Takes the plan of a fit whose rows are all the same, and warns of that."""
+        warn_of_no_variance(reason, stacklevel=3)
+        try:
+            self.plan_ = Plan.from_json(*plan())
+        except _native.NoVarianceError:
+            self.plan_ = Plan.of_no_variance(reason, shape, self._n_features_out)
 
     @property
     def _facts(self):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PIECE = 2**22  # numbers that a piece of rows or of results may hold
 _SMALLEST = 1e-12  # eigenvalues below count as this, as in scikit-learn
+_ENTRY = 32.0  # error of a kernel value in units of roundoff, beside 4·√d for the inner product of d numbers
 
 
 class Nystroem(Estimator):
@@ -155,6 +156,7 @@ class Nystroem(Estimator):
         if choice.text is not None:
             K = (K + K.T) / 2  # equal up to rounding; exactly equal is faster below
         self._normalization = _inverse_root(np.asarray(K, dtype=np.float64))
+        self._landmark_trace = float(np.trace(K))
         self.normalization_ = self._normalization.astype(basis.dtype, copy=False)
         self.components_ = basis
         self.component_indices_ = indices
@@ -187,7 +189,8 @@ class Nystroem(Estimator):
 
         For a positive semi-definite kernel the matrix of what is left out, k(x, y) − ⟨z(x), z(y)⟩, is positive
         semi-definite too. Its trace therefore bounds how far any eigenvalue of the kernel matrix of X, centred or not,
-        is above that of the features.
+        is above that of the features. Of a kernel that is not known to be positive semi-definite (a function, a
+        precomputed matrix, sigmoid, additive_chi2), nothing is stated about eigenvalues.
 
         Parameters
         ----------
@@ -197,39 +200,82 @@ class Nystroem(Estimator):
         Returns
         -------
         Account
-            With `residual_trace` = Σ k(x, x) − ‖z(x)‖², `residual_share` of `trace` = Σ k(x, x), `n_samples` and
-            `n_landmarks`.
+            With `residual_trace` = Σ k(x, x) − ‖z(x)‖², `residual_share` of `trace` = Σ k(x, x), a bound on the
+            `rounding` of the residual trace, `bound`, which no eigenvalue exceeds that of the features by (the residual
+            trace and its rounding; None where nothing is stated), `n_samples` and `n_landmarks`.
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         if self._fitted_choice.precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"A precomputed kernel needs the whole square matrix. Got the shape {X.shape}.")
-        trace = residual = 0.0
+        return self._account(self._left_out(X), X.shape)
+
+    def _left_out(self, X):
+        """Σ k(x, x), Σ k(x, x) − ‖z(x)‖², and Σ ‖α(x)‖² with z(x) = K^(1/2)·α(x), over rows."""
+        sums = np.zeros(3)
         for rows, (piece, features) in self._pieces(X, "certify"):
             if self._fitted_choice.precomputed:
                 diagonal = X.diagonal()[rows].astype(np.float64)
             else:
                 diagonal = self._fitted_choice.diagonal(piece, self._threads())
-            trace += float(diagonal.sum())
-            residual += float((diagonal - np.einsum("ij,ij->i", features, features)).sum())
-        return self._account(trace, residual, X.shape[0])
+            squares = np.einsum("ij,ij->i", features, features)
+            weights = features @ self._normalization
+            sums += diagonal.sum(), (diagonal - squares).sum(), np.einsum("ij,ij->", weights, weights)
+        return sums
 
-    def _account(self, trace, residual, n_samples):
-        """What `certify` says of rows with these sums."""
+    def _rounding(self, sums, shape):
+        """Bound on what rounding adds to eigenvalues, for a positive semi-definite kernel.
+
+        Kernel values are off by ε√(k(x,x)·k(y,y)), so that the matrix of rows and landmarks may be indefinite by that much;
+        K of the landmarks by δ, which its inverse carries to δ·‖α(x)‖²; products with K^(-1/2) by ε·‖k(x, Z)‖·‖K^(-1/2)‖.
+        """
+        trace, _, weights = np.abs(sums)
+        own = float(np.abs(self._landmark_trace))
+        unit = np.finfo(np.float64).eps / 2
+        entry, product = (_ENTRY + 4 * np.sqrt(width) for width in (shape[1], self._n_features_out))
+        of_landmarks = 2 * max((entry + product) * unit * own, _SMALLEST)
+        of_features = product * unit * np.linalg.norm(self._normalization) * np.sqrt(own)
+        if self.components_.dtype == np.float32:
+            # What `transform` gives may be in single precision.
+            of_features += np.finfo(np.float32).eps
+        of_rows = entry * unit * (np.sqrt(shape[0]) + 4) + 2 * of_features
+        return float(trace * of_rows + of_landmarks * weights)
+
+    def _account(self, sums, shape):
+        """What `certify` says of rows of this shape with these sums."""
+        trace, residual = float(sums[0]), float(sums[1])
         share = residual / trace if trace else float("nan")
+        rounding = self._rounding(sums, shape)
+        reason = self._no_claim(residual, rounding)
+        bound = None if reason else residual + rounding
         values = {
             "residual_trace": residual,
             "residual_share": share,
+            "rounding": rounding,
+            "bound": bound,
             "trace": trace,
-            "n_samples": n_samples,
+            "n_samples": shape[0],
             "n_landmarks": self._n_features_out,
         }
-        return Account(
-            values,
-            f"{self._n_features_out} landmarks leave out {share:.3g} of the trace {trace:.6g} of {n_samples} rows. "
-            "If the kernel is positive semi-definite, each eigenvalue of its matrix is at most "
-            f"{residual:.3g} above that of the features.",
+        ratio = (
+            f"{share:.3g} of the trace {trace:.6g}" if trace > 0 else f"{residual:.3g} beside a trace of {trace:.6g}"
         )
+        stated = f"{reason}: nothing is stated about its eigenvalues."
+        if bound is not None:
+            stated = f"Each eigenvalue of the kernel matrix is at most {_rounded_up(bound)} above that of the features."
+        return Account(values, f"{self._n_features_out} landmarks leave out {ratio} of {shape[0]} rows. {stated}")
+
+    def _no_claim(self, residual, rounding):
+        """Why nothing is known about eigenvalues; None where something is."""
+        text = self._fitted_choice.text
+        if text is None or not _native.kernel_is_mercer(text):
+            return "The kernel is not known to be positive semi-definite"
+        if not residual >= -rounding:
+            return (
+                f"The residual trace {residual:.3g} is below zero by more than rounding ({rounding:.1e}), which no positive "
+                "semi-definite kernel has"
+            )
+        return None if np.isfinite(rounding) else "The rounding of the residual trace is beyond the range of numbers"
 
     def _check_parameters(self):
         _parameters.real(self, "gamma", 0.0, none=True)
@@ -335,6 +381,14 @@ def _refuse_not_finite(K, basis):
             f"the kernel value {K[row, column]} of landmarks {row + 1} and {column + 1}, with entries up to "
             f"{abs(basis).max():.3g}; kernel values must be finite. Scale the columns to a usual size."
         )
+
+
+def _rounded_up(value):
+    """A bound in three digits, rounded away from zero."""
+    nearest = f"{value:.3g}"
+    if float(nearest) >= value:
+        return nearest
+    return f"{value * 1.006:.3g}"
 
 
 def _inverse_root(K):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native, _parameters
 from ._account import Account, Certificate, Plan
+from ._base import warn_of_no_variance
 from ._linear import (
     ROUTES,
     PrincipalAxes,
@@ -249,7 +250,8 @@ class PCA(PrincipalAxes):
         settings = self._settings(X, wanted) | {"column_names": self._column_names()}
         try:
             model = fit(settings)
-        except _native.NoVarianceError:
+        except _native.NoVarianceError as error:
+            warn_of_no_variance(error, stacklevel=4)
             return settings
         pass_on_warnings(model, stacklevel=5)
         n_components = model.n_components
@@ -386,7 +388,7 @@ class PCA(PrincipalAxes):
         self.mean_, self._model = mean, None
         self.scale_ = np.ones_like(mean) if self.standardize else None
         self.n_components_, self.n_samples_ = n_components, n_rows
-        self.certificate_ = Certificate({"residuals": [], "intervals": [], "ties": []})
+        self.certificate_ = Certificate.of_no_variance()
 
     @classmethod
     def _from_model(cls, model):

@@ -27,12 +27,28 @@ def test_no_statement_about_small_tables_is_false(study):
             tally.seed(seed, large=False, most_rows=60)
     assert tally.fits > 400
     assert not tally.violations
+    summary = tally.summary()
+    assert (summary["fits"], summary["false"]) == (tally.fits, 0)
+    assert sum(summary["raised_by_reason"].values()) == summary["raised"]
     assert tally.certified > 0.9 * tally.components
     # Entries of 1e±120 are refused by the linear kernel, and nothing else of those tables.
     reasons = [
         (kind, kernel) for kind, kernel, _, _, text in tally.raised if "kernel values a" in text or "of at most" in text
     ]
     assert set(reasons) == {("huge", "linear"), ("small", "linear")}
+
+
+@pytest.mark.parametrize("kind", ["binary", "ints", "pos", "shares", "grid"])
+def test_no_statement_about_the_tanimoto_kernel_is_false(study, kind, monkeypatch):
+    monkeypatch.setattr(study, "KERNELS", [])
+    monkeypatch.setattr(study, "NOT_NEGATIVE", ["tanimoto"])
+    tally = study.Tally()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(study.KINDS.index(kind), 4 * len(study.KINDS), len(study.KINDS)):
+            tally.seed(seed, large=False, most_rows=60)
+    assert tally.fits >= 4 * len(study.MODES)
+    assert not tally.violations and not tally.raised
 
 
 def test_no_statement_of_the_iterative_solver_is_false(study):

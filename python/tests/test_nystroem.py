@@ -1,5 +1,7 @@
 """The Nyström method against scikit-learn's class and against its definition."""
 
+import importlib.util
+import pathlib
 import pickle
 import warnings
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 from eigenlift import Nystroem
 from eigenlift._base import EigenliftWarning
+from eigenlift._nystroem import _rounded_up
 from eigenlift.kernels import RBF, Laplacian, Linear, Matern, Precomputed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -286,3 +289,72 @@ def test_no_warnings_where_nothing_is_wrong():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Nystroem(n_components=10, landmarks="pivoted", random_state=0).fit(X).transform(NEW)
+
+
+@pytest.fixture(scope="module")
+def study():
+    path = pathlib.Path(__file__).parents[2] / "benchmarks" / "certificates.py"
+    spec = importlib.util.spec_from_file_location("certificates", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CLOSE = [
+    ("rbf", {"gamma": 1e-6}, X[:60]),
+    ("rbf", {"gamma": 3.0}, X[:60]),
+    ("linear", {}, X[:60] + 1e5),
+    ("poly", {"gamma": 1.0, "coef0": 1, "degree": 2}, X[:60]),
+    ("laplacian", {"gamma": 1e-3}, X[:60]),
+]
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_bound_holds_where_nothing_but_rounding_is_left_out(study, single):
+    beyond_the_trace = 0
+    for kernel, params, rows in CLOSE:
+        rows = rows.astype(np.float32) if single else rows
+        true, error = study.eigenvalues(study.centered(kernel, rows, params))
+        for count in (10, 30, 60):
+            ours = Nystroem(kernel, **params, n_components=count, random_state=1)
+            features = ours.fit_transform(rows).astype(np.longdouble)
+            features -= features.mean(axis=0)
+            held, held_error = study.eigenvalues(features @ features.T)
+            account, above = ours.certify(rows), float((true - held - error - held_error).max())
+            assert account.bound == account.residual_trace + account.rounding
+            assert above <= account.bound, (kernel, params, count)
+            assert account.rounding < 1e-3 * account.trace
+            beyond_the_trace += above > account.residual_trace
+    # Without the rounding, some of these statements would be false.
+    assert beyond_the_trace
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"kernel": "additive_chi2"}, {"kernel": "sigmoid"}, {"kernel": minimum}, {"kernel": "precomputed"}],
+    ids=str,
+)
+def test_nothing_is_stated_of_kernels_that_are_not_known_to_be_positive(params):
+    rows = X @ X.T if params["kernel"] == "precomputed" else X
+    # scikit-learn takes the first columns of a matrix that are as many as the landmarks.
+    ours = Nystroem(**params, n_components=200 if params["kernel"] == "precomputed" else 20, random_state=0).fit(rows)
+    account = ours.certify(rows)
+    assert account.bound is None
+    assert "not known to be positive semi-definite: nothing is stated" in str(account)
+    assert "at most" not in str(account)
+
+
+def test_a_residual_trace_that_no_kernel_has_bounds_nothing():
+    ours = Nystroem(gamma=0.5, n_components=20, random_state=0).fit(X)
+    sums = ours._left_out(X)
+    assert ours._account(sums, X.shape).bound > 0
+    sums[1] = -1.0
+    account = ours._account(sums, X.shape)
+    assert account.bound is None
+    assert "below zero by more than rounding" in str(account)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.23, 3.7949, 9.994, 9.9999, 1.0049, 2.5e-9])
+def test_a_bound_is_rounded_up(value):
+    shown = float(_rounded_up(value))
+    assert value <= shown <= 1.012 * value

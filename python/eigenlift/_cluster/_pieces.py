@@ -217,9 +217,8 @@ class Pieces:
         return float(np.sum(self._gathered("scores", (tasks.summed, self._shared(estimator), method))))
 
     def certified(self, estimator):
-        """Trace and what is left out of it, by the `certify` of a fitted Nyström method."""
-        trace, residual = np.cumsum(self._gathered("certify", (tasks.certified, self._shared(estimator))), axis=0)[-1]
-        return float(trace), float(residual)
+        """The sums that the `certify` of a fitted Nyström method takes over rows."""
+        return np.cumsum(self._gathered("certify", (tasks.certified, self._shared(estimator))), axis=0)[-1]
 
     def _by_block(self, indices):
         """Blocks that hold rows of these ascending numbers, and where in each block they are."""

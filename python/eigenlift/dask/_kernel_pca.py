@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _kernel_pca, _native
 from .._account import Plan
-from .._base import EigenliftWarning
+from .._base import ONE_ROW, EigenliftWarning, warn_of_no_variance
 from .._cluster._blocks import is_source
 from .._novelty import Novelty, _has_distances
 from .._rows import from_native
@@ -187,16 +187,21 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
                 vars(self).pop(name, None)
             try:
                 # One row is its own mean.
-                alone = pieces.n_rows == 1 and not automatic
+                alone, reason = pieces.n_rows == 1 and not automatic, ONE_ROW
                 model = None if alone else self._ask(_native.fit_kernel_pca_pieces, pieces, settings, of=pieces)
-            except _native.NoVarianceError:
+            except _native.NoVarianceError as error:
                 if automatic:
                     raise
-                model = None
+                model, reason = None, error
             low_rank = self._is_low_rank()
             if model is not None:
                 low_rank = self._take_choice(model) if automatic else self._became_low_rank(model.plan)
             self._adopt(model, pieces.dtype, pieces.n_rows, pieces)
+            if model is None:
+                warn_of_no_variance(reason, stacklevel=2)
+                self.plan_ = self._plan_of_nothing(
+                    reason, pieces.shape, lambda: _native.plan_kernel_pca_pieces(pieces, settings, self._threads())
+                )
         self._keep_rows()
         self._source = X
         if low_rank:

@@ -152,4 +152,4 @@ class Nystroem(Distributed, _nystroem.Nystroem):
         check_is_fitted(self)
         with self._at_work(X) as pieces:
             self._take_columns(pieces, reset=False, min_samples=1)
-            return self._account(*pieces.certified(self._ordinary()), pieces.n_rows)
+            return self._account(pieces.certified(self._ordinary()), (pieces.n_rows, pieces.n_cols))

@@ -143,7 +143,7 @@ impl Certificate {
     }
 
     /// Adds what the sizes of the whole matrix prove, (K16), and what counting eigenvalues proves, (K39): how large a missed
-    /// eigenvalue can be, how many components are certified by index, and what the best axes can hold.
+    /// eigenvalue can be, how many components are certified as leading, and what the best axes can hold.
     pub(crate) fn bounded_by(mut self, pairs: &EigenPairs, whole: Whole<'_>) -> Self {
         let k = pairs.values.len();
         let joint = pairs.residuals.iter().map(|r| (r + self.rounding).powi(2)).sum::<f64>().sqrt();
@@ -455,7 +455,7 @@ mod tests {
         let whole = sized(3.9, 4.0 + 1.9 * 1.9);
         let c = Certificate::new(&pairs, 0.0).bounded_by(&pairs, whole);
         assert!(c.intervals[0].low <= 2.0 && 2.0 <= c.intervals[0].high, "{:?}", c.intervals);
-        // Components out of order are not certified by index.
+        // Components out of order are not certified as leading.
         let swapped = EigenPairs { values: vec![196.02, 200.0], residuals: vec![0.0, 0.0], ..pairs };
         let whole = sized(396.02, 200.0 * 200.0 + 196.02 * 196.02);
         let c = Certificate::new(&swapped, 0.0).bounded_by(&swapped, whole);

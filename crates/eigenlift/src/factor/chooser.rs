@@ -240,6 +240,8 @@ pub(crate) fn choose_features(
     };
     let rows = MemoryRows::of(x.clone(), engine);
     let sample = chooser.sample(&rows)?;
+    // Rows are compared with landmarks in the precision of these.
+    let sample = if plan.precision == "f64" { sample.to_double() } else { sample };
     engine.complete(|| {
         chooser.choose(&rows, &sample, plan.rank).and_then(|(features, _)| {
             let error = features.sampled_error(&sample, plan.seed)?;

@@ -2,6 +2,7 @@
 
 mod affine;
 mod chooser;
+mod far;
 mod plan;
 mod planner;
 mod regularization;
@@ -27,6 +28,7 @@ use crate::model::{Plan, Projection};
 use crate::progress::Watch;
 use crate::rows::{Data, Pass, Rows};
 use chooser::choose_features;
+use far::FarFromOrigin;
 use planner::factor;
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,7 +55,11 @@ impl FeatureSettings {
         engine: &dyn Engine,
     ) -> Result<Plan> {
         let shape = (x.n_rows(), x.n_cols());
-        factor(&self.request(similarity, shape, x.precision(), true), most, engine)
+        let far = FarFromOrigin::of(similarity, x);
+        let precision = if far.needs_double(x) { "f64" } else { x.precision() };
+        let mut plan = factor(&self.request(similarity, shape, precision, true), most, engine)?;
+        plan.reasons.extend(far.reason(x));
+        Ok(plan)
     }
 
     /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
@@ -76,7 +82,12 @@ impl FeatureSettings {
         let mut told = FactorPlan::of(&plan);
         told.rank = features.dimension();
         let features = RowFeatures::new(features, x.n_rows());
-        Ok(Factor { features, sampled, plan: told, engine })
+        let warning = match told.approximation {
+            // Features that are written out are centered before anything is squared.
+            None => None,
+            Some(_) => FarFromOrigin::of(&similarity, x).warning(),
+        };
+        Ok(Factor { features, sampled, plan: told, warning, engine })
     }
 }
 
@@ -107,6 +118,8 @@ pub(crate) struct Factor {
     features: RowFeatures,
     sampled: Option<SampledError>,
     pub(crate) plan: FactorPlan,
+    /// What a person should read about kernel values that rounding has changed.
+    pub(crate) warning: Option<String>,
     engine: Arc<dyn Engine>,
 }
 

@@ -108,6 +108,15 @@ impl Kernel {
         matches!(rows, AnyPoints::F32(_)) && no_origin && far_mean(rows).is_some()
     }
 
+    /// How much larger the squared mean of rows is than their variance, where it is far larger, a shift of all rows changes kernel values,
+    /// and no origin makes up for it. Cost: two readings of the rows.
+    pub(crate) fn common_part(&self, rows: AnyPoints<'_>) -> Option<f64> {
+        if self.origin.is_some() || shift(&self.form) == Shift::Nothing {
+            return None;
+        }
+        mean_and_spread(rows).map(|(_, ratio)| ratio)
+    }
+
     /// The kernel and the samples for tiles in single precision. Samples are taken from the origin before they are rounded.
     pub(crate) fn in_single(&self, x: &AnySamples) -> (Kernel, AnySamples) {
         let Some(origin) = &self.origin else { return (self.clone(), x.to_single()) };
@@ -143,13 +152,18 @@ fn mostly_written_out(rows: AnyPoints<'_>) -> bool {
 
 /// The mean of rows, if it is far larger than their spread.
 fn far_mean(rows: AnyPoints<'_>) -> Option<Vec<f64>> {
+    mean_and_spread(rows).map(|(mean, _)| mean)
+}
+
+/// The mean of rows and its square as a multiple of their variance, if it is far larger.
+fn mean_and_spread(rows: AnyPoints<'_>) -> Option<(Vec<f64>, f64)> {
     let (mean, spread) = match rows {
         AnyPoints::F32(Points::Sparse(x)) => sparse_mean(x),
         AnyPoints::F64(Points::Sparse(x)) => sparse_mean(x),
         _ => dense_mean(rows),
     };
     let size = rows.n_rows() as f64 * mean.iter().map(|m| m * m).sum::<f64>();
-    (size.is_finite() && size > FAR * spread).then_some(mean)
+    (size.is_finite() && size > FAR * spread).then(|| (mean, size / spread))
 }
 
 /// The mean of rows and their squared distances from it, summed.
@@ -200,6 +214,18 @@ mod tests {
         assert_eq!(kernel("rbf(gamma=1)").far_column(Points::Dense(rows.view()).into()), None);
         let near = kernel("linear").with_origin(vec![2.0, 2002.0, 700.0]);
         assert_eq!(near.far_column(Points::Dense(rows.view()).into()), None);
+    }
+
+    #[test]
+    fn the_common_part_is_the_squared_mean_over_the_variance() {
+        let rows = Matrix::from_fn(8, 2, |i, j| [300.0, -400.0][j] + (i % 2) as f64 * 2.0 - 1.0);
+        let part = |text: &str| {
+            let kernel = Kernel::new(&text.parse::<KernelSpec>().unwrap(), 2).unwrap();
+            kernel.common_part(Points::Dense(rows.view()).into())
+        };
+        assert!((part("polynomial(degree=2)").unwrap() - 125_000.0).abs() < 1e-6);
+        assert!(part("linear + rbf(gamma=1)").is_some());
+        assert_eq!(part("rbf(gamma=1)"), None);
     }
 
     #[test]

@@ -1,30 +1,34 @@
 //! Two limits that normal samples exceed with one probability together, from order statistics.
 
+use super::limits::above;
+
 /// A statistic of reference samples in ascending order, and the rank of the limit on it, counted from 1.
 struct Ranked<'a> {
     values: &'a [f64],
     order: Vec<usize>,
     /// One more than there are samples for no limit yet.
     rank: usize,
+    /// Whether a tie of more samples than are allowed is in the way of a lower limit.
+    blocked: bool,
 }
 
 impl<'a> Ranked<'a> {
     fn new(values: &'a [f64]) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-        Self { values, order, rank: values.len() + 1 }
+        Self { values, order, rank: values.len() + 1, blocked: false }
     }
 
     /// Samples that a limit one rank lower would be exceeded by, had it been taken from the others; none where the sample at that rank ties
-    /// with one below it. `None` at the smallest.
+    /// with one below it. `None` at the smallest. Samples tie where none is above the next lower one, as limits are judged.
     fn next(&self) -> Option<&[usize]> {
         let at = self.rank.checked_sub(2)?;
         let value = |place: usize| self.values[self.order[place]];
-        if at > 0 && value(at - 1) == value(at) {
+        if at > 0 && !above(value(at), value(at - 1)) {
             return Some(&[]);
         }
-        let ties = self.order[at..].iter().take_while(|row| self.values[**row] == value(at)).count();
-        Some(&self.order[at..at + ties])
+        let next = (at + 1..self.order.len()).find(|place| above(value(*place), value(place - 1)));
+        Some(&self.order[at..next.unwrap_or(self.order.len())])
     }
 
     /// The limit; the largest where there is none.
@@ -42,7 +46,8 @@ impl<'a> Ranked<'a> {
 /// there are no errors.
 ///
 /// Ranks go down from the largest in turn, by one each, as long as no more than α(m + 1) samples would exceed either limit taken from the
-/// other m − 1. Ranks of the two differ by one at most, unless one of the two has no more samples to give.
+/// other m − 1. Ranks of the two differ by one at most, unless one of the two has no more samples to give, or a tie of more samples than are
+/// allowed: then the other goes on alone.
 pub(super) fn joint_quantiles(t_squared: &[f64], spe: &[f64], alpha: f64) -> ((f64, f64), bool) {
     let n = t_squared.len();
     let allowed = (alpha * (n as f64 + 1.0) + 1e-9).floor() as usize;
@@ -52,12 +57,16 @@ pub(super) fn joint_quantiles(t_squared: &[f64], spe: &[f64], alpha: f64) -> ((f
         false => vec![Ranked::new(spe), Ranked::new(t_squared)],
     };
     let (mut exceeds, mut count) = (vec![false; n], 0);
-    'lower: loop {
-        for statistic in &mut ranked {
+    'lower: while ranked.iter().any(|statistic| !statistic.blocked) {
+        for statistic in ranked.iter_mut().filter(|statistic| !statistic.blocked) {
             let Some(next) = statistic.next() else { break 'lower };
             let more: Vec<usize> = next.iter().copied().filter(|row| !exceeds[*row]).collect();
             if count + more.len() > allowed {
-                break 'lower;
+                if next.len() == 1 {
+                    break 'lower;
+                }
+                statistic.blocked = true;
+                continue;
             }
             count += more.len();
             more.iter().for_each(|row| exceeds[*row] = true);
@@ -94,6 +103,21 @@ mod tests {
         // Five of a hundred: three by the error, which comes first, and two by T².
         assert_eq!(joint_quantiles(&up, &down, 0.05), ((98.0, 97.0), true));
         assert_eq!(joint_quantiles(&up, &down, 0.01), ((99.0, 99.0), false));
+    }
+
+    /// Errors of samples beyond the reach of a kernel are one number up to rounding, which no limit splits: T² has what is left of α.
+    #[test]
+    fn a_tie_that_is_too_large_leaves_the_level_to_the_other_statistic() {
+        let t_squared: Vec<f64> = (1..=99).map(f64::from).collect();
+        let errors = |tied: usize| -> Vec<f64> {
+            let last = |i: usize| 1.0 + 1e-13 * (i % 3) as f64;
+            (0..99).map(|i| if i < tied { last(i) } else { 0.5 - 1e-3 * i as f64 }).collect()
+        };
+        // Five of a hundred: all by T², then the tie as a whole beside T².
+        assert_eq!(joint_quantiles(&t_squared, &errors(6), 0.05).0.0, 95.0);
+        assert_eq!(joint_quantiles(&t_squared, &errors(4), 0.05).0.0, 95.0);
+        let ((t_limit, error_limit), _) = joint_quantiles(&t_squared, &errors(2), 0.05);
+        assert!(t_limit == 98.0 && error_limit < 0.5, "{t_limit} {error_limit}");
     }
 
     /// The mean false-alarm rate over many reference sets is α within three standard errors, whatever the dependence.

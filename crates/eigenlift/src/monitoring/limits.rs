@@ -13,6 +13,11 @@ use std::str::FromStr;
 /// Share of a limit by which a row may exceed it: the row that a limit was taken from does so by rounding.
 const ROUNDING: f64 = 1e-9;
 
+/// Whether a value is above a limit, and not by rounding alone.
+pub(super) fn above(value: f64, limit: f64) -> bool {
+    value > limit * (1.0 + ROUNDING)
+}
+
 /// How limits are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -170,7 +175,6 @@ impl Limits {
 
     /// What is unusual about each row.
     pub fn judge(&self, rows: &Novelty) -> Vec<Judgement> {
-        let above = |value: f64, limit: f64| value > limit * (1.0 + ROUNDING);
         let spe = |i: usize| rows.spe.get(i).zip(self.spe).is_some_and(|(spe, limit)| above(*spe, limit));
         let judge = |(i, t_squared): (usize, &f64)| match (above(*t_squared, self.t_squared), spe(i)) {
             (false, false) => Judgement::Usual,

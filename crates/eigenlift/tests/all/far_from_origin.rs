@@ -3,11 +3,12 @@
 use super::kernel_discriminant::any;
 use eigenlift::data::{AnySamples, RowsInMemory};
 use eigenlift::error::Result;
-use eigenlift::features::{LowRank, Rank};
+use eigenlift::factor::Regularization;
+use eigenlift::features::{FeatureSettings, LowRank, Rank};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::PcaRoute;
-use eigenlift::methods::{FittedKernelPca, KernelPca, Pca};
+use eigenlift::methods::{FittedKernelPca, KernelCca, KernelDiscriminant, KernelKMeans, KernelPca, Pca};
 use eigenlift_testkit::pieces::Cut;
 use eigenlift_testkit::problems;
 
@@ -94,6 +95,62 @@ fn no_component_is_lost_in_silence() {
                     assert!(off < 1e-2 || !held, "{what}: {off:e} {words}");
                 }
             }
+        }
+    }
+}
+
+/// What discriminant analysis, canonical correlations and k-means find by landmarks, and what they warn of.
+fn by_landmarks(
+    kernel: &str,
+    x: &AnySamples,
+    classes: &[u32],
+) -> Vec<(&'static str, Vec<f64>, String, String)> {
+    let spec: KernelSpec = kernel.parse().unwrap();
+    let low = |features: FeatureSettings| {
+        features.low_rank(LowRank::pivoted(Rank::Exactly(LANDMARKS))).kernel(spec.clone())
+    };
+    let kappa = Regularization::Value(1e-3);
+    let discriminant = KernelDiscriminant::new().with(low).regularization(kappa).fit(x, classes).unwrap();
+    let views = [x.clone(), x.gather(&(0..x.n_rows()).map(|i| i ^ 1).collect::<Vec<_>>())];
+    let cca = KernelCca::new(2).with(low).regularization(kappa).fit(&views).unwrap();
+    let clusters = KernelKMeans::new(3).with(low).fit(x).unwrap();
+    let plans = [
+        discriminant.plan().precision.clone(),
+        cca.plan().views[0].precision.clone(),
+        clusters.plan().precision.clone(),
+    ];
+    let [a, b, c] = plans;
+    vec![
+        ("discriminant", discriminant.eigenvalues().to_vec(), discriminant.warnings().join("\n"), a),
+        ("cca", cca.correlations().to_vec(), cca.warnings().join("\n"), b),
+        ("k-means", vec![clusters.inertia()], clusters.warnings().join("\n"), c),
+    ]
+}
+
+/// Samples in single precision give what the same samples in double precision give, and where these lose it, a warning.
+#[test]
+fn methods_by_landmarks_lose_nothing_in_silence() {
+    let z = near(300);
+    let classes: Vec<u32> = (0..300).map(|i| u32::from(z[(i, 0)] + z[(i, 1)] * z[(i, 2)] > 0.3)).collect();
+    for kernel in ["linear + 1e-3*rbf(gamma=0.1)", "polynomial(degree=2,gamma=1,coef0=1)"] {
+        let far = |offset: f64| Matrix::from_fn(300, COLUMNS, |i, j| z[(i, j)] + offset);
+        let double = far(2e3);
+        let single = Matrix::from_fn(300, COLUMNS, |i, j| double[(i, j)] as f32);
+        let expected = by_landmarks(kernel, &any(&double), &classes);
+        let found = by_landmarks(kernel, &single.into(), &classes);
+        for ((method, truth, quiet, _), (_, numbers, _, precision)) in expected.iter().zip(&found) {
+            let off = truth.iter().zip(numbers).map(|(a, b)| (a - b).abs() / a.abs()).fold(0.0, f64::max);
+            assert!(off < 1e-9 && truth.len() == numbers.len(), "{method}, {kernel}: {truth:?} {numbers:?}");
+            assert_eq!(precision, "f64", "{method}, {kernel}");
+            assert!(!quiet.contains("common part"), "{method}, {kernel}: {quiet}");
+        }
+        for (method, _, warnings, _) in by_landmarks(kernel, &any(&far(1e6)), &classes) {
+            assert!(warnings.contains("center or standardize"), "{method}, {kernel}: {warnings}");
+        }
+        let near_single = Matrix::from_fn(300, COLUMNS, |i, j| z[(i, j)] as f32);
+        for (method, _, warnings, precision) in by_landmarks(kernel, &near_single.into(), &classes) {
+            assert_eq!(precision, "f32", "{method}, {kernel}");
+            assert!(!warnings.contains("common part"), "{method}, {kernel}: {warnings}");
         }
     }
 }

@@ -396,6 +396,21 @@ fn all_components_are_certified_as_leading() {
     }
 }
 
+/// Fast and slow decay, clusters and noise without structure: no larger eigenvalue was missed, and the certificate proves it.
+#[test]
+fn all_components_of_the_five_spectra_are_certified_as_leading() {
+    for n in [600, 2000] {
+        for problem in problems::five_spectra(n) {
+            for k in [5, 20] {
+                let settings = KernelPca::new(k).kernel(spec(&problem.kernel));
+                let model = settings.solver(Solver::Davidson).fit(problem.samples.clone()).unwrap();
+                let bounds = model.certificate().bounds;
+                assert_eq!(bounds.n_certified, k, "{} of {n}: {bounds:?}", problem.name);
+            }
+        }
+    }
+}
+
 // K_c is of the size 1e-5 beside a K of ones: its norm from sums over K is rounding, and must not be taken for a bound.
 #[test]
 fn a_wide_kernel_has_no_false_bound() {

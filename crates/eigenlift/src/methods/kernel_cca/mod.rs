@@ -304,6 +304,9 @@ impl Work<'_> {
         let solution = whole.solve(&choice.kappas, self.settings.n_components, self.watch)?;
         let k = solution.correlations.len();
         self.check_found(k, &mut warnings)?;
+        for (view, factor) in self.factors.iter().enumerate() {
+            warnings.extend(factor.warning.iter().map(|warning| format!("view {}: {warning}", view + 1)));
+        }
         if let Some(curve) = choice.curve.as_ref().filter(|curve| curve.may_lie_beyond()) {
             warnings.push(format!(
                 "the regularisation chosen, {:.1e} of the variance, lies at the end of those that were tried: a better one may \

@@ -168,6 +168,7 @@ impl KernelDiscriminant {
         let similarity = self.features.similarity_of(x)?;
         let (_, most) = self.plan_for(x, &similarity, (labels.n_classes(), labels.n_folds))?;
         let factor = self.features.within(x, similarity, most)?;
+        warnings.extend(factor.warning.clone());
         let needed = self.bytes(&factor.plan, labels.n_classes(), labels.n_folds);
         let mut plan = factor.plan.clone().needing(needed)?;
         plan.reasons.push(self.reason(labels.n_folds));

@@ -303,7 +303,7 @@ impl Job<'_> {
         labels: Vec<u32>,
         engine: &Arc<dyn Engine>,
     ) -> FittedKernelKMeans {
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = self.factor.warning.iter().cloned().collect();
         let sizes = fitted::sizes_of(&labels, self.settings.clusters);
         let filled = sizes.iter().filter(|size| **size > 0).count();
         if filled < sizes.len() {
