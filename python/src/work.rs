@@ -1,6 +1,7 @@
 //! Long work: without the GIL, with an ear for Ctrl-C, and with word of how far it has come.
 
 use crate::errors::to_python;
+use crate::heap;
 use crate::pools;
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::{Error, Result};
@@ -86,6 +87,7 @@ fn run_on<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
 ) -> (PyResult<T>, bool) {
+    heap::reserve();
     let cancel = CancelToken::default();
     let latest = Arc::new(Latest::default());
     let mut watch = Watch::default().cancelled_by(cancel.clone());
