@@ -1,6 +1,7 @@
 //! Memory set aside, so that a small allocation that the system refuses does not end the interpreter.
 
-use eigenlift::memory::shortage;
+use eigenlift::error::{Error, Result};
+use eigenlift::memory::{self, shortage};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -72,6 +73,22 @@ fn release(refused: usize) {
             System.dealloc(place, RESERVE);
         }
     }
+}
+
+/// Address space that a thread takes when it starts.
+const STACK_BYTES: u128 = 2 << 20;
+
+/// Starts `threads` threads; where the system refuses, once more with the reserve given back.
+///
+/// # Errors
+/// Those of `start`, or [`Error::Memory`] when there is no room for stacks.
+pub(crate) fn start<T>(threads: usize, start: impl Fn() -> Result<T>) -> Result<T> {
+    let again = |_: Error| {
+        release(STACK_BYTES as usize);
+        start()
+    };
+    let room = (RESERVE.size() as u128).max(threads as u128 * STACK_BYTES) + RESERVE.size() as u128;
+    start().or_else(again).map_err(|error| memory::reserve(room).err().unwrap_or(error))
 }
 
 /// Sets memory aside, unless that was done and it is still there; work may begin when this is so again.

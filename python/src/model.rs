@@ -5,12 +5,12 @@ use crate::fits::{self, KernelPcaSettings};
 use crate::kernelised;
 use crate::manifold;
 use crate::rows::{
-    Rows, Scores, array_to_numbers, checked, json, matrix, numbers_to_array, samples_to_python, to_array,
+    Rows, Scores, array_to_numbers, checked, cloned, json, matrix, numbers_to_array, samples_to_python,
+    to_array,
 };
 use crate::work;
 use eigenlift::eigen::Certificate;
 use eigenlift::error::Error;
-use eigenlift::memory;
 use eigenlift::methods::{
     AnyModel, FittedKernelKMeans, FittedKernelPca, FittedManifold, FittedPca, FittedWhitening,
 };
@@ -84,11 +84,6 @@ impl Model {
             Err(_) => Ok(self.pca()?.certificate()),
         }
     }
-}
-
-/// A copy, or the exception that there is not enough memory.
-fn cloned<T: Clone>(of: &T) -> PyResult<T> {
-    memory::guard(|| Ok(of.clone())).map_err(to_python)
 }
 
 fn vector<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyArray1<f64>> {

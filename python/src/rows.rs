@@ -22,6 +22,11 @@ fn copied<T: Clone>(numbers: &[T]) -> PyResult<Vec<T>> {
     memory::collect(numbers.iter().cloned()).map_err(to_python)
 }
 
+/// A copy, or the exception that there is not enough memory.
+pub(crate) fn cloned<T: Clone>(of: &T) -> PyResult<T> {
+    memory::guard(|| Ok(of.clone())).map_err(to_python)
+}
+
 /// Rows that Python gave, dense or sparse.
 pub(crate) enum Rows<'py> {
     F32(Form<'py, f32>),
