@@ -32,7 +32,7 @@ def fit(model, rows):
 
 def limited(mb, warm):
     model = {model}
-    # What is loaded and started once does not count.
+    # With a small fit before, threads have been started.
     if warm:
         fit(model, 120)
     size = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
@@ -101,7 +101,7 @@ def ends(model, rows, columns, limits):
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited by the system on Linux only")
 @pytest.mark.parametrize(("model", "rows", "columns"), ESTIMATORS)
 def test_memory_that_is_refused_is_an_exception(model, rows, columns):
-    found, stderr = ends(model, rows, columns, [(mb, True) for mb in LIMITS])
+    found, stderr = ends(model, rows, columns, [(mb, False) for mb in LIMITS])
     for mb, end in zip(LIMITS, found, strict=True):
         # NumPy raises a MemoryError of its own for what it allocates itself.
         refused = end[0] in ("MemoryLimitError", "MemoryError", "_ArrayMemoryError")
@@ -117,5 +117,5 @@ def test_memory_that_is_refused_is_an_exception(model, rows, columns):
     [row for row in ESTIMATORS if row[0].startswith(("Isomap", "ClassicalMDS", "SpectralEmbedding", "LocallyLinear"))],
 )
 def test_the_exception_is_the_one_of_memory_limits(model, rows, columns):
-    ((kind, message),), _ = ends(model, rows, columns, [(12, True)])
+    ((kind, message),), _ = ends(model, rows, columns, [(12, False)])
     assert kind == "MemoryLimitError" and "bytes" in message, (kind, message)
