@@ -6,7 +6,6 @@
 //! checked; an allocator that serves them from memory it has set aside reports the [`shortage`], which ends the work.
 
 use crate::error::{Error, Result};
-use faer::dyn_stack::{MemBuffer, StackReq};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Smaller allocations are not checked: their size does not scale with the data.
@@ -126,11 +125,10 @@ pub(crate) fn joined<T>(blocks: Vec<Vec<T>>) -> Vec<T> {
     collected(total, blocks.into_iter().flatten())
 }
 
-/// What faer works in; unwinds to the nearest [`guard`] when the system refuses it.
-pub(crate) fn workspace(request: StackReq) -> MemBuffer {
-    let bytes = request.unaligned_bytes_required() as u128;
-    check(bytes);
-    MemBuffer::try_new(request).unwrap_or_else(|_| refuse(bytes))
+/// What `allocate` makes of `bytes`; unwinds to the nearest [`guard`] when it makes nothing.
+pub(crate) fn granted<T>(bytes: usize, allocate: impl FnOnce() -> Option<T>) -> T {
+    check(bytes as u128);
+    allocate().unwrap_or_else(|| refuse(bytes as u128))
 }
 
 /// `count` copies of `value`; unwinds to the nearest [`guard`] when the system refuses them.
@@ -238,7 +236,7 @@ mod tests {
             append(&mut numbers, (0..COUNT - 3).map(|_| 0.0));
             numbers.len()
         }));
-        assert!(message(guard(|| Ok(workspace(StackReq::new::<f64>(COUNT)).len()))).contains("bytes"));
+        assert!(refused(|| granted(8 * COUNT, || None)));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! How many eigenvalues of a symmetric matrix exceed a number, by Sylvester's law of inertia.
 
+use super::sparse::workspace;
 use crate::matrix::Matrix;
-use crate::memory::{demand, workspace};
+use crate::memory::demand;
 use faer::diag::Diag;
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::lblt::factor::{cholesky_in_place, cholesky_in_place_scratch};

@@ -1,8 +1,8 @@
 //! Cholesky's factorisation of a sparse matrix, in one thread, so that its bits repeat.
 
 use crate::matrix::{MatMut, Matrix};
-use crate::memory::{copied, filled, room_for, workspace};
-use faer::dyn_stack::MemStack;
+use crate::memory::{copied, filled, granted, room_for};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::cholesky::{
     LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -12,6 +12,11 @@ use rayon::prelude::*;
 
 /// Right sides that one thread solves for at a time.
 const PIECE_COLUMNS: usize = 4;
+
+/// What faer works in; memory that the system refuses unwinds to the nearest [`guard`](crate::memory::guard).
+pub(super) fn workspace(request: StackReq) -> MemBuffer {
+    granted(request.unaligned_bytes_required(), || MemBuffer::try_new(request).ok())
+}
 
 /// What is known of the factor before any number is computed: its pattern, by an ordering of approximately minimal degree.
 pub(crate) struct Analysis {
