@@ -3,6 +3,7 @@
 mod choose;
 mod errors;
 mod fits;
+mod heap;
 mod kernelised;
 mod kernels;
 mod manifold;
@@ -76,6 +77,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        super::heap::reserve();
         super::errors::add_to(module)
     }
 }

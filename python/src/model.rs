@@ -5,7 +5,8 @@ use crate::fits::{self, KernelPcaSettings};
 use crate::kernelised;
 use crate::manifold;
 use crate::rows::{
-    Rows, Scores, array_to_numbers, checked, json, matrix, numbers_to_array, samples_to_python, to_array,
+    Rows, Scores, array_to_numbers, checked, cloned, json, matrix, numbers_to_array, samples_to_python,
+    to_array,
 };
 use crate::work;
 use eigenlift::eigen::Certificate;
@@ -235,7 +236,7 @@ impl Model {
             Ok(model) => model.coefficients(),
             Err(_) => &self.pca()?.projection().coefficients,
         };
-        to_array(py, matrix.clone())
+        to_array(py, cloned(matrix)?)
     }
 
     /// Where rows are taken from before they are compared; `None` for rows as they are.
@@ -299,7 +300,7 @@ impl Model {
 
     /// Distances along the graph from every row to every landmark.
     fn geodesics(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        self.manifold()?.geodesics().map(|distances| to_array(py, distances.clone())).transpose()
+        self.manifold()?.geodesics().map(|distances| to_array(py, cloned(distances)?)).transpose()
     }
 
     #[getter]
@@ -345,8 +346,8 @@ impl Model {
     /// The first `k` components alone.
     fn keeping(&self, py: Python<'_>, k: usize) -> PyResult<Self> {
         let kept = match (self.model.get::<FittedKernelPca>(), self.model.get::<FittedPca>()) {
-            (Some(model), _) => AnyModel::from(model.clone().keeping(k)),
-            (_, Some(model)) => AnyModel::from(model.clone().keeping(k)),
+            (Some(model), _) => AnyModel::from(cloned(model)?.keeping(k)),
+            (_, Some(model)) => AnyModel::from(cloned(model)?.keeping(k)),
             _ => return Err(PyAttributeError::new_err("only pca and kernel PCA have that")),
         };
         Ok(self.replaced(py, kept))
@@ -355,9 +356,9 @@ impl Model {
     /// The same model with the axes named turned round.
     fn flipped(&self, py: Python<'_>, which: Vec<bool>) -> PyResult<Self> {
         if let Ok(model) = self.manifold() {
-            return Ok(self.replaced(py, model.clone().flipped(&which)));
+            return Ok(self.replaced(py, cloned(model)?.flipped(&which)));
         }
-        let model = self.kernel_pca()?.clone();
+        let model = cloned(self.kernel_pca()?)?;
         let turned = work::brief(py, move || Ok(model.flipped(&which)))?;
         Ok(self.replaced(py, turned))
     }
@@ -365,7 +366,7 @@ impl Model {
     /// Scores of the samples.
     fn scores(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self.manifold() {
-            Ok(model) => to_array(py, model.scores().clone()),
+            Ok(model) => to_array(py, cloned(model.scores())?),
             Err(_) => to_array(py, checked(self.kernel_pca()?.scores())?),
         }
     }

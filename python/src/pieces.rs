@@ -3,7 +3,7 @@
 use crate::errors::to_python;
 use crate::fits::{self, KernelPcaSettings, PcaSettings};
 use crate::model::Model;
-use crate::rows::{json, matrix, to_array};
+use crate::rows::{cloned, json, matrix, to_array};
 use crate::stream::PcaStream;
 use crate::sums::{FeatureSums, Features};
 use crate::work;
@@ -101,7 +101,7 @@ impl Partitions for Remote {
         self.ask(|object| {
             let empty = PcaStream::sent(object.py(), empty)?;
             let found = object.call_method1("pca_sums", (empty,))?;
-            Ok(found.cast::<PcaStream>()?.get().sums().into_sums())
+            Ok(found.cast::<PcaStream>()?.get().sums()?.into_sums())
         })
     }
 
@@ -115,7 +115,7 @@ impl Partitions for Remote {
     fn feature_sums(&self, features: &RowFeatures) -> Result<Moments> {
         self.ask(|object| {
             let found = object.call_method1("feature_sums", (Features::new(features),))?;
-            Ok(found.cast::<FeatureSums>()?.get().sums())
+            found.cast::<FeatureSums>()?.get().sums()
         })
     }
 
@@ -276,7 +276,7 @@ pub(crate) fn certify_kernel_pca_pieces(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let rough = model.kernel_pca()?.clone();
+    let rough = cloned(model.kernel_pca()?)?;
     let sure = work::apart(py, threads, progress, move |engine, watch| {
         rough.with_engine(engine.clone()).certify_watched(&pieces, watch)
     })?;
@@ -294,7 +294,7 @@ pub(crate) fn refine_kernel_pca_pieces(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let (rough, settings) = (model.kernel_pca()?.clone(), settings.build()?);
+    let (rough, settings) = (cloned(model.kernel_pca()?)?, settings.build()?);
     let exact = work::apart(py, threads, progress, move |engine, watch| {
         let rough = rough.with_engine(engine.clone());
         settings.engine(engine.clone()).watch(watch.clone()).refine(&rough, &pieces)

@@ -1,6 +1,7 @@
 //! Threads: one pool for each number of threads and each process.
 
 use crate::errors::to_python;
+use crate::heap;
 use eigenlift::engine::{Cpu, Engine};
 use pyo3::{PyResult, Python};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,7 +47,7 @@ pub(crate) fn lease(_: Python<'_>, threads: usize) -> PyResult<Lease> {
     if let Some(pool) = pools.pools.iter().find(free) {
         return Ok(Lease { engine: pool.engine.clone(), _call: pool.calls.clone() });
     }
-    let engine: Arc<dyn Engine> = Arc::new(Cpu::new(threads).map_err(to_python)?);
+    let engine: Arc<dyn Engine> = Arc::new(heap::start(threads, || Cpu::new(threads)).map_err(to_python)?);
     let calls = Arc::new(());
     pools.pools.push(Pool { threads, engine: engine.clone(), calls: calls.clone() });
     Ok(Lease { engine, _call: calls })

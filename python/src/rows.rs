@@ -5,6 +5,7 @@ use eigenlift::data::{AnyPoints, AnySamples, Csr, Points, Samples, SharedBuffer}
 use eigenlift::error::Result;
 use eigenlift::graph::Neighbors;
 use eigenlift::matrix::Matrix;
+use eigenlift::memory;
 use eigenlift::model::Numbers;
 use eigenlift::real::Real;
 use numpy::ndarray::{Array2, ArrayD, IxDyn};
@@ -15,6 +16,16 @@ use numpy::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
+
+/// A copy of numbers, or the exception that there is not enough memory.
+fn copied<T: Clone>(numbers: &[T]) -> PyResult<Vec<T>> {
+    memory::collect(numbers.iter().cloned()).map_err(to_python)
+}
+
+/// A copy, or the exception that there is not enough memory.
+pub(crate) fn cloned<T: Clone>(of: &T) -> PyResult<T> {
+    memory::guard(|| Ok(of.clone())).map_err(to_python)
+}
 
 /// Rows that Python gave, dense or sparse.
 pub(crate) enum Rows<'py> {
@@ -76,8 +87,8 @@ impl<'py, T: Element + Real> Form<'py, T> {
                 Samples::shared(lent(array)?, n, d).map_err(to_python)
             }
             Self::Sparse { offsets, columns, values, n_cols } => {
-                let (columns, values) = (columns.as_slice()?.to_vec(), values.as_slice()?.to_vec());
-                Ok(Csr::new(offsets.clone(), columns, values, *n_cols).map_err(to_python)?.into())
+                let (columns, values) = (copied(columns.as_slice()?)?, copied(values.as_slice()?)?);
+                Ok(Csr::new(copied(offsets)?, columns, values, *n_cols).map_err(to_python)?.into())
             }
         }
     }
@@ -98,9 +109,9 @@ impl Rows<'_> {
             let Form::Sparse { offsets, columns, values, n_cols } = form else {
                 return Err(PyTypeError::new_err("lists of neighbours are the parts of a CSR matrix"));
             };
-            let distances = values.as_slice()?.iter().map(|value| value.f64()).collect();
-            Neighbors::new(offsets.clone(), columns.as_slice()?.to_vec(), distances, *n_cols)
-                .map_err(to_python)
+            let (offsets, columns) = (copied(offsets)?, copied(columns.as_slice()?)?);
+            let distances = memory::collect(values.as_slice()?.iter().map(|value| value.f64()));
+            Neighbors::new(offsets, columns, distances.map_err(to_python)?, *n_cols).map_err(to_python)
         }
         match self {
             Self::F32(form) => lists(form),
@@ -157,8 +168,8 @@ pub(crate) fn lent<T: Element + Real>(array: &PyReadonlyArray2<'_, T>) -> PyResu
 pub(crate) fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
     let (n, d) = (array.shape()[0], array.shape()[1]);
     let numbers = match array.as_slice() {
-        Ok(numbers) if array.is_c_contiguous() => numbers.to_vec(),
-        _ => array.as_array().iter().copied().collect(),
+        Ok(numbers) if array.is_c_contiguous() => copied(numbers)?,
+        _ => memory::collect(array.as_array().iter().copied()).map_err(to_python)?,
     };
     Matrix::from_vec(numbers, n, d).map_err(to_python)
 }
@@ -212,12 +223,12 @@ pub(crate) fn numbers_to_array(
     shape: &[usize],
 ) -> PyResult<Py<PyAny>> {
     match numbers {
-        Numbers::F32(x) => shaped(py, x.to_vec(), shape),
-        Numbers::F64(x) => shaped(py, x.to_vec(), shape),
-        Numbers::U32(x) => shaped(py, x.to_vec(), shape),
-        Numbers::U64(x) => shaped(py, x.to_vec(), shape),
-        Numbers::SharedF32(x) => shaped(py, x.numbers().to_vec(), shape),
-        Numbers::SharedF64(x) => shaped(py, x.numbers().to_vec(), shape),
+        Numbers::F32(x) => shaped(py, copied(x)?, shape),
+        Numbers::F64(x) => shaped(py, copied(x)?, shape),
+        Numbers::U32(x) => shaped(py, copied(x)?, shape),
+        Numbers::U64(x) => shaped(py, copied(x)?, shape),
+        Numbers::SharedF32(x) => shaped(py, copied(x.numbers())?, shape),
+        Numbers::SharedF64(x) => shaped(py, copied(x.numbers())?, shape),
     }
 }
 

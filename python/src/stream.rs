@@ -4,8 +4,9 @@ use crate::errors::{EigenliftError, to_python};
 use crate::fits::PcaSettings;
 use crate::model::Model;
 use crate::pools;
-use crate::rows::{Rows, checked, matrix, to_array};
+use crate::rows::{Rows, checked, cloned, matrix, to_array};
 use crate::work;
+use eigenlift::memory;
 use eigenlift::methods::pca::{PcaStream as Sums, StreamState};
 use eigenlift::rows::RowSums;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -53,8 +54,8 @@ impl PcaStream {
     }
 
     /// A copy of the sums.
-    pub(crate) fn sums(&self) -> Sums {
-        lock(&self.sums).clone()
+    pub(crate) fn sums(&self) -> PyResult<Sums> {
+        cloned(&*lock(&self.sums))
     }
 }
 
@@ -79,7 +80,7 @@ impl PcaStream {
         }
         let library = parsed.build()?.engine(pools::engine(py, threads)?);
         Ok(Self {
-            sums: Arc::new(Mutex::new(checked(library.stream(n_features))?)),
+            sums: Arc::new(Mutex::new(checked(memory::guard(|| library.stream(n_features)))?)),
             n_features,
             settings: settings.clone().unbind(),
         })
@@ -121,7 +122,7 @@ impl PcaStream {
 
     /// Adds the rows of other sums.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let (sums, part) = (self.sums.clone(), other.sums());
+        let (sums, part) = (self.sums.clone(), other.sums()?);
         work::run(py, 1, None, move |engine, watch| {
             let mut sums = lock(&sums);
             sums.run_on(engine.clone(), watch.clone());
@@ -132,7 +133,7 @@ impl PcaStream {
     /// The model of all rows so far.
     fn finish(&self, py: Python<'_>, n_components: usize, threads: usize) -> PyResult<Model> {
         // A copy, because an eigensolver that is given up goes on with it.
-        let mut sums = lock(&self.sums).clone();
+        let mut sums = self.sums()?;
         let model = work::run(py, threads, None, move |engine, watch| {
             sums.keep(n_components);
             sums.run_on(engine.clone(), watch.clone());
@@ -144,7 +145,7 @@ impl PcaStream {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
         let StreamState { route, count, numbers, mean, matrix, squares, weighted, single } =
-            lock(&this.sums).state();
+            checked(memory::guard(|| Ok(lock(&this.sums).state())))?;
         let kept = PyDict::new(py);
         kept.set_item("route", route.to_string())?;
         kept.set_item("count", count)?;

@@ -1,7 +1,7 @@
 //! What a task does with its piece of the rows: moments of features, products, kernel values with another piece.
 
 use crate::errors::{EigenliftError, to_python};
-use crate::rows::{Rows, matrix, samples_to_python, shaped, to_array};
+use crate::rows::{Rows, cloned, matrix, samples_to_python, shaped, to_array};
 use crate::work;
 use eigenlift::features::{FeatureKind, FeatureParts, FeatureSums as Sums, RowFeatures};
 use eigenlift::gram::Pair;
@@ -116,8 +116,8 @@ impl FeatureSums {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn sums(&self) -> Sums {
-        self.lock().clone()
+    pub(crate) fn sums(&self) -> PyResult<Sums> {
+        cloned(&*self.lock())
     }
 }
 
@@ -165,7 +165,7 @@ impl FeatureSums {
 
     /// Adds the rows of other sums.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let (into, part) = (self.0.clone(), other.sums());
+        let (into, part) = (self.0.clone(), other.sums()?);
         work::brief(py, move || into.lock().unwrap_or_else(PoisonError::into_inner).merge(&part))
     }
 }

@@ -1,6 +1,7 @@
 //! Long work: without the GIL, with an ear for Ctrl-C, and with word of how far it has come.
 
 use crate::errors::to_python;
+use crate::heap;
 use crate::pools;
 use eigenlift::engine::{Cpu, Engine};
 use eigenlift::error::{Error, Result};
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 thread_local! {
@@ -58,6 +60,7 @@ pub(crate) fn run<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    heap::reserve();
     let lease = pools::lease(py, threads)?;
     let (result, given_up) = run_on(py, lease.engine.clone(), progress, work);
     if given_up {
@@ -75,7 +78,8 @@ pub(crate) fn apart<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Arc<dyn Engine>, &Watch) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let engine: Arc<dyn Engine> = Arc::new(Cpu::new(threads).map_err(to_python)?);
+    heap::reserve();
+    let engine: Arc<dyn Engine> = Arc::new(heap::start(threads, || Cpu::new(threads)).map_err(to_python)?);
     run_on(py, engine, progress, work).0
 }
 
@@ -93,7 +97,7 @@ fn run_on<T: Send + 'static>(
         watch = watch.observed_by(latest.clone());
     }
     let (done, wait) = channel();
-    let worker = std::thread::Builder::new().name("eigenlift".into()).spawn(move || {
+    let worker = start(move || {
         let (mut work, mut result) = (Some(work), Err(Error::Cancelled));
         engine.run(&mut || {
             if let Some(work) = work.take() {
@@ -105,7 +109,7 @@ fn run_on<T: Send + 'static>(
     });
     let worker = match worker {
         Ok(worker) => worker,
-        Err(error) => return (Err(error.into()), false),
+        Err(error) => return (Err(to_python(error)), false),
     };
     let mut raised: Option<(PyErr, Instant)> = None;
     let (reason, progress) = (&mut raised, progress.as_ref());
@@ -135,6 +139,22 @@ fn run_on<T: Send + 'static>(
             Ok(()) => (Err(to_python(Error::Cancelled)), false),
         },
     }
+}
+
+/// A thread that does `work`.
+fn start(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    // Why in a slot: a thread that does not start must not take the work with it.
+    let slot = Arc::new(Mutex::new(Some(work)));
+    heap::start(1, || {
+        let slot = slot.clone();
+        let thread = std::thread::Builder::new().name("eigenlift".into()).spawn(move || {
+            let work = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(work) = work {
+                work();
+            }
+        });
+        thread.map_err(|source| Error::Io { path: "1 thread".into(), doing: "starting it", source })
+    })
 }
 
 /// As [`run`], for short work in one thread. Why not at once: what the library does in parallel must run on a pool of this process.

@@ -8,7 +8,7 @@ pub(crate) mod sparse;
 
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::demand;
+use crate::memory::{collected, demand};
 use crate::real::Real;
 use rayon::prelude::*;
 
@@ -310,7 +310,9 @@ pub(crate) fn left_singular(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Matrix<f64>
         .into_par_iter()
         .map(|panel| {
             let columns = panel * PANEL_COLUMNS..((panel + 1) * PANEL_COLUMNS).min(d);
-            let qr = borrow(a.columns(columns)).transpose().qr();
+            let panel = a.columns(columns);
+            demand_copies(2, panel);
+            let qr = borrow(panel).transpose().qr();
             let r = qr.thin_R();
             Matrix::from_fn(r.nrows(), p, |i, j| if i <= j { r[(i, j)] } else { 0.0 })
         })
@@ -318,8 +320,8 @@ pub(crate) fn left_singular(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Matrix<f64>
     if let [whole] = triangles.as_slice() {
         return right_singular(whole.view());
     }
-    let height = triangles.iter().map(Matrix::n_rows).sum();
-    let stacked = triangles.into_iter().flat_map(Matrix::into_vec).collect();
+    let height = triangles.iter().map(Matrix::n_rows).sum::<usize>();
+    let stacked = collected(height * p, triangles.into_iter().flat_map(Matrix::into_vec));
     right_singular(triangle_of(Matrix::from_vec(stacked, height, p)?.view()).view())
 }
 

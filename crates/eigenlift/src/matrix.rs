@@ -1,7 +1,7 @@
 //! Row-major matrices and views of them, so that NumPy's C order comes in without a copy.
 
 use crate::error::{Error, Result};
-use crate::memory::{filled, room_for};
+use crate::memory::{filled, resize, room_for};
 use crate::real::Real;
 
 /// An owned row-major matrix.
@@ -121,7 +121,7 @@ impl<T: Real> Matrix<T> {
 
     /// Another shape in the same memory as far as it reaches; what stands there is left over from before.
     pub(crate) fn reshape(&mut self, n_rows: usize, n_cols: usize) {
-        self.data.resize(n_rows * n_cols, T::ZERO);
+        resize(&mut self.data, n_rows * n_cols, T::ZERO);
         (self.n_rows, self.n_cols) = (n_rows, n_cols);
     }
 

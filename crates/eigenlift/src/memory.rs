@@ -1,9 +1,9 @@
 //! Memory that the system refuses: an error with a number, and not the end of the process.
 //!
-//! The standard library aborts when an allocation fails. Allocations whose size scales with the data therefore ask first:
-//! [`reserve`] where an error can be returned, and all matrices by `demand`, which unwinds to the nearest [`guard`]. Fits and
-//! projections that run by `Engine::complete`, and every call from Python, run within a guard. Vectors of lists and of some sparse
-//! factors do not ask, so refusing them still ends the process.
+//! The standard library aborts when an allocation fails. Allocations whose size scales with the data are therefore checked:
+//! by [`reserve`] where an error can be returned, and in matrices, graphs and sparse factors by unwinding to the nearest [`guard`].
+//! Fits and projections that run by `Engine::complete`, and every call from Python, run within a guard. Small allocations are not
+//! checked; an allocator that serves them from memory it has set aside reports the [`shortage`], which ends the work.
 
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,6 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub(crate) const CHECKED_BYTES: usize = 64 << 10;
 /// What must be left beside a large allocation for the small ones that follow it.
 const SLACK_BYTES: usize = 4 << 20;
+/// From this size on, what others allocate for us is tried before.
+const DEMANDED_BYTES: usize = 1 << 20;
 /// From this size on, an allocation is tried and given back before it is made.
 ///
 /// Why: glibc serves such requests from pages of their own, whatever was freed before, so that trying one leaves no trace.
@@ -33,7 +35,17 @@ impl Refused {
 /// Whether the system grants `bytes` now.
 fn is_granted(bytes: u128) -> bool {
     let Ok(bytes) = usize::try_from(bytes) else { return false };
-    Vec::<u8>::new().try_reserve_exact(bytes.saturating_add(SLACK_BYTES)).is_ok()
+    let grants = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    let needed = bytes.saturating_add(SLACK_BYTES);
+    // A smaller request that is tried leaves a trace, so it is tried only where the system refuses a large one.
+    grants(needed.max(TRIED_BYTES)) || needed < TRIED_BYTES && grants(needed)
+}
+
+/// Refuses what is not small while memory is short.
+fn check(bytes: u128) {
+    if bytes >= CHECKED_BYTES as u128 && shortage::bytes() > 0 {
+        refuse(bytes);
+    }
 }
 
 /// Checks that the system grants `bytes` now, without keeping them.
@@ -47,18 +59,76 @@ pub fn reserve(bytes: u128) -> Result<()> {
 /// Unwinds to the nearest [`guard`] when the system does not grant `count` numbers of type `T`.
 pub(crate) fn demand<T>(count: usize) {
     let bytes = count as u128 * size_of::<T>() as u128;
-    if bytes >= TRIED_BYTES as u128 && !is_granted(bytes) {
+    check(bytes);
+    if bytes >= DEMANDED_BYTES as u128 && !is_granted(bytes) {
         refuse(bytes);
     }
 }
 
 /// An empty vector with room for `count` numbers; unwinds to the nearest [`guard`] when the system refuses it.
 pub(crate) fn room_for<T>(count: usize) -> Vec<T> {
-    let mut numbers = Vec::new();
+    let (mut numbers, bytes) = (Vec::new(), count as u128 * size_of::<T>() as u128);
+    check(bytes);
     if numbers.try_reserve_exact(count).is_err() {
-        refuse(count as u128 * size_of::<T>() as u128);
+        refuse(bytes);
     }
     numbers
+}
+
+/// Changes the length; what is new is `value`. Unwinds to the nearest [`guard`] when the system refuses room for it.
+pub(crate) fn resize<T: Copy>(numbers: &mut Vec<T>, count: usize, value: T) {
+    make_room(numbers, count.saturating_sub(numbers.len()));
+    numbers.resize(count, value);
+}
+
+/// Appends values; unwinds to the nearest [`guard`] when the system refuses room for them.
+pub(crate) fn append<T>(numbers: &mut Vec<T>, values: impl ExactSizeIterator<Item = T>) {
+    make_room(numbers, values.len());
+    numbers.extend(values);
+}
+
+fn make_room<T>(numbers: &mut Vec<T>, more: usize) {
+    let count = numbers.len().saturating_add(more);
+    if count <= numbers.capacity() {
+        return;
+    }
+    let bytes = count as u128 * size_of::<T>() as u128;
+    check(bytes);
+    if numbers.try_reserve(more).is_err() {
+        refuse(bytes);
+    }
+}
+
+/// A copy of numbers; unwinds to the nearest [`guard`] when the system refuses it.
+pub(crate) fn copied<T: Clone>(numbers: &[T]) -> Vec<T> {
+    collected(numbers.len(), numbers.iter().cloned())
+}
+
+/// Values one after another.
+///
+/// # Errors
+/// [`Error::Memory`] with the number of bytes when the system refuses room for them.
+pub fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    guard(|| Ok(collected(values.len(), values)))
+}
+
+/// Up to `most` values one after another; unwinds to the nearest [`guard`] when the system refuses room for so many.
+pub(crate) fn collected<T>(most: usize, values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut out = room_for(most);
+    out.extend(values);
+    out
+}
+
+/// The values of all blocks; unwinds to the nearest [`guard`] when the system refuses room for them.
+pub(crate) fn joined<T>(blocks: Vec<Vec<T>>) -> Vec<T> {
+    let total = blocks.iter().map(Vec::len).sum();
+    collected(total, blocks.into_iter().flatten())
+}
+
+/// What `allocate` makes of `bytes`; unwinds to the nearest [`guard`] when it makes nothing.
+pub(crate) fn granted<T>(bytes: usize, allocate: impl FnOnce() -> Option<T>) -> T {
+    check(bytes as u128);
+    allocate().unwrap_or_else(|| refuse(bytes as u128))
 }
 
 /// `count` copies of `value`; unwinds to the nearest [`guard`] when the system refuses them.
@@ -78,6 +148,41 @@ pub(crate) fn filled<T: Copy>(value: T, count: usize) -> Vec<T> {
 fn refuse(bytes: u128) -> ! {
     // Not a panic: no hook is to report it.
     resume_unwind(Box::new(Refused(bytes)))
+}
+
+/// Memory that has run so short that an allocator took what it had set aside.
+///
+/// Why: the standard library aborts when a small allocation fails, and on a stable compiler only an allocator can prevent it. An
+/// allocator that serves one from a reserve says so here; until the reserve is filled again, allocations that scale with the data
+/// are refused and every [`Watch`](crate::progress::Watch) ends the work with [`Error::Memory`].
+pub mod shortage {
+    use super::{Refused, Result};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Bytes of the request that the system refused; 0 while memory is not short.
+    static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+    /// To be called by an allocator that was refused `bytes` and serves them from what it had set aside. Allocates nothing.
+    pub fn begin(bytes: usize) {
+        REFUSED.store(bytes.max(1), Ordering::Relaxed);
+    }
+
+    /// To be called when memory is set aside again.
+    pub fn end() {
+        REFUSED.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn bytes() -> usize {
+        REFUSED.load(Ordering::Relaxed)
+    }
+
+    /// Fails while memory is short.
+    pub(crate) fn check() -> Result<()> {
+        match bytes() {
+            0 => Ok(()),
+            bytes => Err(Refused(bytes as u128).error()),
+        }
+    }
 }
 
 /// Does `work`; memory that the system refuses within it, on whatever thread, is an error.
@@ -112,6 +217,37 @@ mod tests {
         let both = || rayon::join(|| Matrix::<f32>::from_fn(1 << 30, 1 << 28, |_, _| 0.0), || 1).1;
         assert!(message(guard(|| pool.install(|| Ok(both())))).contains("bytes"));
         assert_eq!(pool.install(|| rayon::join(|| 1, || 2)), (1, 2));
+    }
+
+    #[test]
+    fn vectors_are_refused_as_matrices_are() {
+        let refused = |work: fn() -> usize| message(guard(|| Ok(work()))).contains("8589934592000000 bytes");
+        const COUNT: usize = 1_073_741_824_000_000;
+        assert!(refused(|| filled(1.0f64, COUNT).len()));
+        assert!(refused(|| room_for::<f64>(COUNT).len()));
+        assert!(refused(|| collected(COUNT, [1.0f64]).len()));
+        assert!(refused(|| {
+            let mut numbers = vec![1.0f64; 3];
+            resize(&mut numbers, COUNT, 0.0);
+            numbers.len()
+        }));
+        assert!(refused(|| {
+            let mut numbers = vec![1.0f64; 3];
+            append(&mut numbers, (0..COUNT - 3).map(|_| 0.0));
+            numbers.len()
+        }));
+        assert!(refused(|| granted(8 * COUNT, || None)));
+    }
+
+    #[test]
+    fn values_keep_their_order() {
+        assert_eq!(joined(vec![vec![1, 2], vec![], vec![3]]), [1, 2, 3]);
+        assert_eq!(copied(&[1.0, 2.0]), [1.0, 2.0]);
+        assert_eq!(collect([4, 5].into_iter()).unwrap(), [4, 5]);
+        let mut numbers = vec![1, 2, 3];
+        resize(&mut numbers, 2, 0);
+        append(&mut numbers, [7, 8].into_iter());
+        assert_eq!(numbers, [1, 2, 7, 8]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Watching long work and stopping it.
 
 use crate::error::{Error, Result};
+use crate::memory::shortage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,7 +58,7 @@ impl Watch {
         Self { observer: None, cancel: self.cancel.clone() }
     }
 
-    /// Reports progress, then fails with [`Error::Cancelled`] if stopping was asked for.
+    /// Reports progress, then fails as [`Watch::check`].
     pub fn step(&self, stage: &str, done: usize, total: usize) -> Result<()> {
         if let Some(observer) = &self.observer {
             observer.progress(stage, done as u64, total as u64);
@@ -65,8 +66,8 @@ impl Watch {
         self.check()
     }
 
-    /// Fails with [`Error::Cancelled`] if stopping was asked for.
+    /// Fails with [`Error::Cancelled`] if stopping was asked for, and with [`Error::Memory`] while memory is short.
     pub fn check(&self) -> Result<()> {
-        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { shortage::check() }
     }
 }

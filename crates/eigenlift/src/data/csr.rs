@@ -1,6 +1,7 @@
 //! Sparse rows in compressed form.
 
 use crate::error::{Error, Result};
+use crate::memory::{collected, room_for};
 use crate::real::Real;
 use std::ops::Range;
 
@@ -105,13 +106,17 @@ impl<'a, T: Real> CsrRef<'a, T> {
     /// A copy in another precision.
     pub(super) fn to_precision<S: Real>(self) -> Csr<S> {
         let all = self.gather(&(0..self.n_rows()).collect::<Vec<_>>());
-        let values = all.values.iter().map(|v| S::of(v.f64())).collect();
+        let values = collected(all.values.len(), all.values.iter().map(|v| S::of(v.f64())));
         Csr { offsets: all.offsets, columns: all.columns, values, n_cols: all.n_cols }
     }
 
     /// The rows named, copied.
     pub fn gather(&self, rows: &[usize]) -> Csr<T> {
-        let mut out = Csr { offsets: vec![0], columns: Vec::new(), values: Vec::new(), n_cols: self.n_cols };
+        let stored = rows.iter().map(|i| self.row(*i).0.len()).sum();
+        let mut offsets = room_for(rows.len() + 1);
+        offsets.push(0);
+        let mut out =
+            Csr { offsets, columns: room_for(stored), values: room_for(stored), n_cols: self.n_cols };
         for i in rows {
             let (columns, values) = self.row(*i);
             out.columns.extend_from_slice(columns);

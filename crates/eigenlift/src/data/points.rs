@@ -4,6 +4,7 @@ use super::csr::CsrRef;
 use super::samples::{AnySamples, Samples};
 use crate::error::{Error, Result};
 use crate::matrix::{MatRef, Matrix};
+use crate::memory::collected;
 use crate::real::Real;
 use std::ops::Range;
 
@@ -45,7 +46,8 @@ impl<'a, T: Real> Points<'a, T> {
     pub fn gather(&self, rows: &[usize]) -> Samples<T> {
         match self {
             Self::Dense(m) => {
-                let numbers: Vec<T> = rows.iter().flat_map(|i| m.row(*i).iter().copied()).collect();
+                let numbers = rows.iter().flat_map(|i| m.row(*i).iter().copied());
+                let numbers = collected(rows.len() * m.n_cols(), numbers);
                 Samples::of_numbers(numbers, rows.len(), m.n_cols())
             }
             Self::Sparse(m) => m.gather(rows).into(),

@@ -5,6 +5,7 @@ use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::Matrix;
+use crate::memory::{copied, joined};
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
 use crate::real::Real;
@@ -119,7 +120,7 @@ impl<'a, T: Real> Cloud<'a, T> {
 
     /// For each centre: min(left, ‖x − c‖²) over all rows.
     fn smaller_distances(&self, centres: &Matrix<f64>, left: &[f64]) -> Vec<Vec<f64>> {
-        let mut out = vec![left.to_vec(); centres.n_rows()];
+        let mut out: Vec<Vec<f64>> = (0..centres.n_rows()).map(|_| copied(left)).collect();
         let mut pieces: Vec<Vec<&mut [f64]>> = Vec::new();
         for distances in &mut out {
             for (piece, part) in distances.chunks_mut(PIECE).enumerate() {
@@ -182,7 +183,7 @@ impl<'a, T: Real> Cloud<'a, T> {
             };
             (0..rows.len()).map(nearest).collect::<Vec<usize>>()
         });
-        pieces.collect::<Vec<_>>().concat()
+        joined(pieces.collect())
     }
 
     fn inner_products(&self, rows: &[usize], middle: &[f64], columns: &Matrix<f64>, out: &mut Matrix<f64>) {

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Workspace};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::memory::resize;
 use crate::moments::Partial;
 use crate::progress::Watch;
 use crate::real::Real;
@@ -335,7 +336,7 @@ fn compare_rows<T: Real>(
     let (mut tile, m) = (Vec::new(), points.n_rows());
     for from in (0..m).step_by(PIECE_ROWS) {
         let to = (from + PIECE_ROWS).min(m);
-        tile.resize(rows.n_rows() * (to - from), T::ZERO);
+        resize(&mut tile, rows.n_rows() * (to - from), T::ZERO);
         kernel.tile(rows, points.rows(from..to), &mut tile, &mut work);
         for (i, values) in tile.chunks_exact(to - from).enumerate() {
             out.row_mut(i)[from..to].iter_mut().zip(values).for_each(|(o, v)| *o = v.f64());

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::linalg::Factor;
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::memory::resize;
 use crate::operator::LinearOperator;
 use crate::progress::Watch;
 use crate::real::Real;
@@ -44,7 +45,7 @@ impl<'a, T: Real> CrossGram<'a, T> {
                 watch.check()?;
                 let range = block_rows(b, n);
                 let mut tile = std::mem::take(&mut space.tile);
-                tile.resize(rows.n_rows() * range.len(), T::ZERO);
+                resize(&mut tile, rows.n_rows() * range.len(), T::ZERO);
                 self.kernel.tile(rows, points.rows(range.clone()), &mut tile, &mut space.kernel);
                 let view = MatRef::new(&tile, rows.n_rows(), range.len())?;
                 accumulate(Factor::Plain(view), block.rows(range), out.reborrow(), &mut space.product)?;
@@ -63,7 +64,7 @@ impl<T: Real> CrossGram<'_, T> {
             for b in 0..n.div_ceil(BLOCK_ROWS) {
                 watch.check()?;
                 let range = block_rows(b, n);
-                space.tile.resize(rows.n_rows() * range.len(), T::ZERO);
+                resize(&mut space.tile, rows.n_rows() * range.len(), T::ZERO);
                 self.kernel.tile(rows, points.rows(range.clone()), &mut space.tile, &mut space.kernel);
                 for (i, values) in space.tile.chunks_exact(range.len()).enumerate() {
                     let into = &mut out.row_mut(i)[range.clone()];

@@ -8,6 +8,7 @@ use crate::gram::BLOCK_ROWS;
 use crate::kernel::Kernel;
 use crate::linalg::Factor;
 use crate::matrix::{MatMut, MatRef, Matrix};
+use crate::memory::resize;
 use crate::progress::Watch;
 use crate::real::Real;
 use crate::simd::dispatch;
@@ -96,7 +97,7 @@ fn products<T: Real>(
         for j in 0..m.div_ceil(BLOCK_ROWS) {
             watch.check()?;
             let columns = block_rows(j, m);
-            space.tile.resize(rows.len() * columns.len(), T::ZERO);
+            resize(&mut space.tile, rows.len() * columns.len(), T::ZERO);
             let (left, right) = (x.points().rows(rows.clone()), y.points().rows(columns.clone()));
             kernel.tile(left, right, &mut space.tile, &mut space.kernel);
             let tile = MatRef::new(&space.tile, rows.len(), columns.len())?;

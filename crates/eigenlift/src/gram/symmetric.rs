@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Workspace};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::filled;
+use crate::memory::{collected, filled, resize};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
 use crate::real::Real;
@@ -174,7 +174,7 @@ impl<T: Real> SymmetricGram<T> {
                     return turn.take(|| visit(i, j, tile, space));
                 }
                 let mut tile = std::mem::take(&mut space.tile);
-                tile.resize(shape.0 * shape.1, T::ZERO);
+                resize(&mut tile, shape.0 * shape.1, T::ZERO);
                 self.compute(i, j, &mut tile, &mut space.kernel);
                 let view = MatRef::new(&tile, shape.0, shape.1)?;
                 let result = turn.take(|| visit(i, j, view, space));
@@ -208,7 +208,8 @@ pub(super) fn rounded<'a, T: Real>(v: MatRef<'a, f64>, space: &'a mut Matrix<T>)
     if let Some(buffer) = T::from_f64(v.buffer()) {
         return MatRef::strided(buffer, v.n_rows(), v.n_cols(), v.row_stride());
     }
-    let numbers = (0..v.n_rows()).flat_map(|i| v.row(i)).map(|x| T::of(*x)).collect();
+    let numbers = (0..v.n_rows()).flat_map(|i| v.row(i)).map(|x| T::of(*x));
+    let numbers = collected(v.n_rows() * v.n_cols(), numbers);
     *space = Matrix::from_vec(numbers, v.n_rows(), v.n_cols())?;
     Ok(space.view())
 }
@@ -229,7 +230,7 @@ pub(super) fn accumulate<T: Real>(
         return Ok(());
     }
     let (n, b) = (y.n_rows(), v.n_cols());
-    product.resize(n * b, T::ZERO);
+    resize(product, n * b, T::ZERO);
     gemm(MatMut::strided(product, n, b, b)?, Onto::Replace, 1.0, tile, Factor::Plain(v));
     for (i, product) in product.chunks(b.max(1)).enumerate().take(n) {
         y.row_mut(i).iter_mut().zip(product).for_each(|(y, p)| *y += p.f64());
@@ -342,7 +343,7 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
         out.row_chunks(BLOCK_ROWS).into_par_iter().enumerate().try_for_each(|(block, mut out)| {
             let rows = block_rows(block, n);
             self.scratch.with(|space| {
-                space.tile.resize(rows.len() * indices.len(), T::ZERO);
+                resize(&mut space.tile, rows.len() * indices.len(), T::ZERO);
                 match &self.similarity {
                     Similarity::Kernel(kernel) => {
                         let x = points.rows(rows.clone());

@@ -1,6 +1,7 @@
 //! Lists of neighbours.
 
 use crate::error::{Error, Result};
+use crate::memory::room_for;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 
@@ -108,9 +109,10 @@ impl Neighbors {
 
     /// From one sorted list for each row.
     pub(crate) fn from_lists(lists: &[Vec<(f64, u32)>]) -> Self {
-        let mut offsets = vec![0];
+        let mut offsets = room_for(lists.len() + 1);
+        offsets.push(0);
         let total = lists.iter().map(Vec::len).sum();
-        let (mut samples, mut distances) = (Vec::with_capacity(total), Vec::with_capacity(total));
+        let (mut samples, mut distances) = (room_for(total), room_for(total));
         for list in lists {
             samples.extend(list.iter().map(|(_, sample)| *sample));
             distances.extend(list.iter().map(|(distance, _)| *distance));

@@ -14,6 +14,7 @@ use super::neighbors::{Neighbors, Reach};
 use super::{Metric, Space};
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
+use crate::memory::{collected, joined};
 use crate::progress::Watch;
 use rows::{Job, check_finite};
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,7 @@ impl NeighborSearch {
                 "Ask for fewer neighbours or give more rows",
             ));
         }
-        let themselves = Some((0..n as u32).collect());
+        let themselves = Some(collected(n, 0..n as u32));
         let (samples, metric) = match space {
             Space::Rows { samples, metric } => (samples, *metric),
             _ => {
@@ -98,7 +99,7 @@ impl NeighborSearch {
                     reach: self.reach,
                     watch,
                 };
-                let lists = job.in_blocks(direct::ROWS, |range| direct::given(&job, range))?.concat();
+                let lists = joined(job.in_blocks(direct::ROWS, |range| direct::given(&job, range))?);
                 return Ok(found(&lists, Search::Brute));
             }
         };
@@ -142,7 +143,7 @@ impl NeighborSearch {
                     reach: self.reach,
                     watch,
                 };
-                job.in_blocks(direct::ROWS, |range| direct::given(&job, range))?.concat()
+                joined(job.in_blocks(direct::ROWS, |range| direct::given(&job, range))?)
             }
         };
         Ok(Neighbors::from_lists(&lists))

@@ -2,6 +2,7 @@
 
 use super::neighbors::Neighbors;
 use crate::error::{Error, Result};
+use crate::memory::{collected, copied, filled, room_for};
 
 /// An edge between two vertices.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -28,13 +29,11 @@ impl Graph {
     /// Cost: O(links); memory two entries for each edge.
     pub fn from_neighbors(neighbors: &Neighbors) -> Self {
         let n = neighbors.n_rows();
-        let half: Vec<(u32, u32, f64)> = (0..n)
-            .flat_map(|i| {
-                let (samples, distances) = neighbors.row(i);
-                samples.iter().zip(distances).map(move |(j, d)| (i as u32, *j, *d))
-            })
-            .collect();
-        Self::from_half(n, &half)
+        let links = (0..n).flat_map(|i| {
+            let (samples, distances) = neighbors.row(i);
+            samples.iter().zip(distances).map(move |(j, d)| (i as u32, *j, *d))
+        });
+        Self::from_half(n, &collected(neighbors.n_links(), links))
     }
 
     /// From edges, each given once or from both ends.
@@ -42,7 +41,7 @@ impl Graph {
     /// # Errors
     /// When an end does not exist, an edge joins a vertex to itself, or a length is negative or not finite.
     pub fn from_edges(n_vertices: usize, edges: &[Edge]) -> Result<Self> {
-        let mut half = Vec::with_capacity(edges.len());
+        let mut half = room_for(edges.len());
         for (number, Edge { from, to, length }) in edges.iter().enumerate() {
             if *from.max(to) >= n_vertices || from == to || !(length.is_finite() && *length >= 0.0) {
                 return Err(Error::data(
@@ -60,21 +59,27 @@ impl Graph {
 
     /// From edges given from either end or both.
     fn from_half(n: usize, half: &[(u32, u32, f64)]) -> Self {
-        let mut starts = vec![0usize; n + 1];
+        let mut starts = filled(0usize, n + 1);
         for (a, b, _) in half {
             starts[*a as usize + 1] += 1;
             starts[*b as usize + 1] += 1;
         }
         (0..n).for_each(|i| starts[i + 1] += starts[i]);
-        let mut entries = vec![(0u32, 0.0f64); 2 * half.len()];
-        let mut next = starts.clone();
+        let mut entries = filled((0u32, 0.0f64), 2 * half.len());
+        let mut next = copied(&starts);
         for (a, b, length) in half {
             for (at, to) in [(*a, *b), (*b, *a)] {
                 entries[next[at as usize]] = (to, *length);
                 next[at as usize] += 1;
             }
         }
-        let mut graph = Self { offsets: vec![0], targets: Vec::new(), lengths: Vec::new() };
+        drop(next);
+        let mut graph = Self {
+            offsets: room_for(n + 1),
+            targets: room_for(entries.len()),
+            lengths: room_for(entries.len()),
+        };
+        graph.offsets.push(0);
         for i in 0..n {
             let row = &mut entries[starts[i]..starts[i + 1]];
             row.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
@@ -87,6 +92,9 @@ impl Graph {
             }
             graph.offsets.push(graph.targets.len());
         }
+        drop(entries);
+        graph.targets.shrink_to_fit();
+        graph.lengths.shrink_to_fit();
         graph
     }
 
@@ -141,7 +149,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::from_edges`].
     pub fn with(&self, more: &[Edge]) -> Result<Self> {
-        let edges: Vec<Edge> = self.edges().chain(more.iter().copied()).collect();
+        let edges = collected(self.n_edges() + more.len(), self.edges().chain(more.iter().copied()));
         Self::from_edges(self.n_vertices(), &edges)
     }
 
@@ -149,29 +157,27 @@ impl Graph {
     pub fn without(&self, cut: &[(usize, usize)]) -> Self {
         let gone: std::collections::HashSet<(usize, usize)> =
             cut.iter().map(|(a, b)| (*a.min(b), *a.max(b))).collect();
-        let half: Vec<(u32, u32, f64)> = self
+        let half = self
             .edges()
             .filter(|edge| !gone.contains(&(edge.from, edge.to)))
-            .map(|edge| (edge.from as u32, edge.to as u32, edge.length))
-            .collect();
-        Self::from_half(self.n_vertices(), &half)
+            .map(|edge| (edge.from as u32, edge.to as u32, edge.length));
+        Self::from_half(self.n_vertices(), &collected(self.n_edges(), half))
     }
 
     /// The graph of these vertices alone, numbered in the order given (ascending).
     pub fn among(&self, vertices: &[usize]) -> Self {
-        let mut place = vec![u32::MAX; self.n_vertices()];
+        let mut place = filled(u32::MAX, self.n_vertices());
         vertices.iter().enumerate().for_each(|(at, v)| place[*v] = at as u32);
-        let half: Vec<(u32, u32, f64)> = self
+        let half = self
             .edges()
             .filter(|edge| place[edge.from] != u32::MAX && place[edge.to] != u32::MAX)
-            .map(|edge| (place[edge.from], place[edge.to], edge.length))
-            .collect();
-        Self::from_half(vertices.len(), &half)
+            .map(|edge| (place[edge.from], place[edge.to], edge.length));
+        Self::from_half(vertices.len(), &collected(self.n_edges(), half))
     }
 
     /// The median length of an edge; `None` when there are no edges.
     pub fn median_length(&self) -> Option<f64> {
-        let mut lengths: Vec<f64> = self.edges().map(|edge| edge.length).collect();
+        let mut lengths = collected(self.n_edges(), self.edges().map(|edge| edge.length));
         let middle = lengths.len() / 2;
         (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
     }

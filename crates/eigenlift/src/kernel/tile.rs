@@ -10,6 +10,7 @@ use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, NormProfi
 use crate::data::{CsrRef, Points};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef};
+use crate::memory::resize;
 use crate::real::Real;
 use crate::simd::{Vectorised, dispatch};
 use std::sync::Arc;
@@ -145,7 +146,7 @@ fn fold<T: Real>(
     let Some((first, rest)) = forms.split_first() else { return };
     evaluate(first, x, y, out, work);
     let mut next = work.spare.pop().unwrap_or_default();
-    next.resize(out.len(), T::ZERO);
+    resize(&mut next, out.len(), T::ZERO);
     for form in rest {
         evaluate(form, x, y, &mut next, work);
         out.iter_mut().zip(&next).for_each(|(a, b)| *a = join(*a, *b));
@@ -323,7 +324,7 @@ impl<T: Real> Vectorised for MedianTask<'_, T> {
 }
 
 fn shift_into<T: Real>(x: MatRef<'_, T>, centre: &[T], rows: &mut Vec<T>, squares: &mut Vec<T>) {
-    rows.resize(x.n_rows() * x.n_cols(), T::ZERO);
+    resize(rows, x.n_rows() * x.n_cols(), T::ZERO);
     squares.resize(x.n_rows(), T::ZERO);
     dispatch(ShiftTask { x, centre, rows, squares });
 }
@@ -413,7 +414,7 @@ fn coordinates<T: Real>(
 ) {
     let (m, d) = (y.n_rows(), x.n_cols());
     work.left.resize(d, T::ZERO);
-    work.right.resize(m * d, T::ZERO);
+    resize(&mut work.right, m * d, T::ZERO);
     for j in 0..m {
         y.copy_row(j, &mut work.left);
         work.left.iter().enumerate().for_each(|(c, v)| work.right[c * m + j] = *v);

@@ -1,8 +1,10 @@
 //! How many eigenvalues of a symmetric matrix exceed a number, by Sylvester's law of inertia.
 
+use super::sparse::workspace;
 use crate::matrix::Matrix;
+use crate::memory::demand;
 use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::lblt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::{Mat, Par};
 
@@ -20,10 +22,10 @@ pub(crate) fn most_above(a: &Matrix<f64>, t: f64) -> Option<usize> {
         return None;
     }
     let t = t - GROWTH * n as f64 * f64::EPSILON * norm;
+    demand::<f64>(n.saturating_mul(n));
     let mut factor = Mat::from_fn(n, n, |i, j| if i == j { a[(i, i)] - t } else { a[(i, j)] });
     let (mut beside, mut order, mut back) = (Diag::zeros(n), vec![0usize; n], vec![0usize; n]);
-    let mut memory =
-        MemBuffer::try_new(cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default())).ok()?;
+    let mut memory = workspace(cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default()));
     cholesky_in_place(
         factor.as_mut(),
         beside.as_mut(),

@@ -1,8 +1,8 @@
 //! Cholesky's factorisation of a sparse matrix, in one thread, so that its bits repeat.
 
 use crate::matrix::{MatMut, Matrix};
-use crate::memory::room_for;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use crate::memory::{copied, filled, granted, room_for};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::cholesky::{
     LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -12,6 +12,11 @@ use rayon::prelude::*;
 
 /// Right sides that one thread solves for at a time.
 const PIECE_COLUMNS: usize = 4;
+
+/// What faer works in; memory that the system refuses unwinds to the nearest [`guard`](crate::memory::guard).
+pub(super) fn workspace(request: StackReq) -> MemBuffer {
+    granted(request.unaligned_bytes_required(), || MemBuffer::try_new(request).ok())
+}
 
 /// What is known of the factor before any number is computed: its pattern, by an ordering of approximately minimal degree.
 pub(crate) struct Analysis {
@@ -49,7 +54,8 @@ impl Analysis {
         Some(Self { symbolic, offsets, columns, values, factor_bytes })
     }
 
-    /// The factor of A + `shift`·I, or the analysis back when a pivot is not positive or memory is short.
+    /// The factor of A + `shift`·I, or the analysis back when a pivot is not positive. Memory that the system refuses unwinds to
+    /// the nearest [`guard`](crate::memory::guard).
     ///
     /// Cost: the squared lengths of the factor's columns, in one thread.
     pub(crate) fn factor(mut self, shift: f64) -> Result<SparseCholesky, Box<Self>> {
@@ -61,15 +67,13 @@ impl Analysis {
 
     fn numbers(&mut self, shift: f64) -> Option<Vec<f64>> {
         let n = self.offsets.len() - 1;
-        let mut values = self.values.clone();
+        let mut values = copied(&self.values);
         (1..=n).for_each(|i| values[self.offsets[i] - 1] += shift);
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &self.offsets, None, &self.columns);
         let matrix = SparseColMatRef::new(pattern, &values);
-        let mut factor = Vec::new();
-        factor.try_reserve_exact(self.symbolic.len_val()).ok()?;
-        factor.resize(self.symbolic.len_val(), 0.0);
+        let mut factor = filled(0.0, self.symbolic.len_val());
         let work = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
-        let mut memory = MemBuffer::try_new(work).ok()?;
+        let mut memory = workspace(work);
         let stack = MemStack::new(&mut memory);
         let (regular, settings) = (Default::default(), Default::default());
         let done = self.symbolic.factorize_numeric_llt(
@@ -140,7 +144,7 @@ impl SparseCholesky {
                 let mut x = Matrix::from_fn(part.n_cols(), n, |j, i| part.row(i)[j]);
                 let columns = faer::MatMut::from_column_major_slice_mut(x.as_mut_slice(), n, part.n_cols());
                 let work = self.symbolic.solve_in_place_scratch::<f64>(part.n_cols(), Par::Seq);
-                let mut memory = MemBuffer::new(work);
+                let mut memory = workspace(work);
                 let factor = LltRef::new(&self.symbolic, &self.factor);
                 factor.solve_in_place_with_conj(Conj::No, columns, Par::Seq, MemStack::new(&mut memory));
                 x

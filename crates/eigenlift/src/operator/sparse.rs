@@ -3,7 +3,7 @@
 use super::LinearOperator;
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::{filled, room_for};
+use crate::memory::{append, copied, filled, room_for};
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ impl SparseSymmetric {
     /// When an index is n or larger, a value is not finite, or n does not fit into 32 bits.
     pub fn from_triplets(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self> {
         check_size(n)?;
-        let mut counts = vec![0usize; n + 1];
+        let mut counts = filled(0usize, n + 1);
         for (at, (i, j, value)) in entries.iter().enumerate() {
             check_entry(n, at, (*i, *j, *value))?;
             counts[*i as usize + 1] += 1;
@@ -39,7 +39,7 @@ impl SparseSymmetric {
             }
         }
         (0..n).for_each(|i| counts[i + 1] += counts[i]);
-        let mut next = counts.clone();
+        let mut next = copied(&counts);
         let mut places = filled((0u32, 0.0f64), counts[n]);
         let mut put = |row: u32, column: u32, value: f64| {
             let at = &mut next[row as usize];
@@ -52,8 +52,39 @@ impl SparseSymmetric {
                 put(*j, *i, *value);
             }
         }
-        let rows = (0..n).map(|i| merged(&mut places[counts[i]..counts[i + 1]])).collect::<Vec<_>>();
-        Ok(Self::from_rows(rows))
+        drop(next);
+        Ok(Self::merged(&counts, &mut places))
+    }
+
+    /// Rows of entries that stand one after another, those of the same column added up in their order.
+    fn merged(starts: &[usize], places: &mut [(u32, f64)]) -> Self {
+        let mut out = Self::empty(starts.len() - 1, places.len());
+        for ends in starts.windows(2) {
+            let row = &mut places[ends[0]..ends[1]];
+            row.sort_by_key(|(column, _)| *column);
+            let mut last = None;
+            for (column, value) in row {
+                match out.values.last_mut() {
+                    Some(sum) if last == Some(*column) => *sum += *value,
+                    _ => {
+                        out.columns.push(*column);
+                        out.values.push(*value);
+                    }
+                }
+                last = Some(*column);
+            }
+            out.offsets.push(out.columns.len());
+        }
+        out.columns.shrink_to_fit();
+        out.values.shrink_to_fit();
+        out
+    }
+
+    /// No rows yet, with room for so many and their entries.
+    fn empty(n: usize, entries: usize) -> Self {
+        let mut offsets = room_for(n + 1);
+        offsets.push(0);
+        Self { offsets, columns: room_for(entries), values: room_for(entries) }
     }
 
     /// BᵀB for a matrix B of n columns that is given by its rows of (column, value).
@@ -71,18 +102,18 @@ impl SparseSymmetric {
             for i in piece * PIECE_ROWS..((piece + 1) * PIECE_ROWS).min(n) {
                 line.clear();
                 for (row, x) in &places[starts[i]..starts[i + 1]] {
-                    line.extend(rows[*row].iter().map(|(j, y)| (*j, x * y)));
+                    append(&mut line, rows[*row].iter().map(|(j, y)| (*j, x * y)));
                 }
                 add_up(&mut line);
                 out.0.push(line.len());
-                out.1.extend(line.iter().map(|(column, _)| *column));
-                out.2.extend(line.iter().map(|(_, value)| *value));
+                append(&mut out.1, line.iter().map(|(column, _)| *column));
+                append(&mut out.2, line.iter().map(|(_, value)| *value));
             }
             out
         });
         let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<f64>)> = pieces.collect();
         let total = pieces.iter().map(|(_, columns, _)| columns.len()).sum();
-        let mut out = Self { offsets: vec![0], columns: room_for(total), values: room_for(total) };
+        let mut out = Self::empty(n, total);
         for (lengths, columns, values) in pieces {
             let ends = lengths.iter().scan(out.columns.len(), |end, length| {
                 *end += length;
@@ -104,19 +135,6 @@ impl SparseSymmetric {
             }
         }
         Ok(self)
-    }
-
-    fn from_rows(rows: Vec<Vec<(u32, f64)>>) -> Self {
-        let mut offsets = Vec::with_capacity(rows.len() + 1);
-        offsets.push(0);
-        let total = rows.iter().map(Vec::len).sum();
-        let (mut columns, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
-        for row in rows {
-            columns.extend(row.iter().map(|(column, _)| *column));
-            values.extend(row.iter().map(|(_, value)| *value));
-            offsets.push(columns.len());
-        }
-        Self { offsets, columns, values }
     }
 
     /// Number of rows and of columns.
@@ -200,14 +218,6 @@ impl LinearOperator for SparseSymmetric {
     }
 }
 
-/// The entries of a row by column, those of the same column added up in their order.
-fn merged(row: &mut [(u32, f64)]) -> Vec<(u32, f64)> {
-    let mut out = row.to_vec();
-    add_up(&mut out);
-    out.shrink_to_fit();
-    out
-}
-
 /// Sorts the entries of a row by column and adds up those of the same column in their order.
 fn add_up(row: &mut Vec<(u32, f64)>) {
     row.sort_by_key(|(column, _)| *column);
@@ -224,7 +234,7 @@ fn add_up(row: &mut Vec<(u32, f64)>) {
 type ByColumn = (Vec<usize>, Vec<(usize, f64)>);
 
 fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<ByColumn> {
-    let mut starts = vec![0usize; n + 1];
+    let mut starts = filled(0usize, n + 1);
     for (at, row) in rows.iter().enumerate() {
         for (column, value) in row {
             check_entry(n, at, (*column, *column, *value))?;
@@ -232,7 +242,7 @@ fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<ByColumn> {
         }
     }
     (0..n).for_each(|i| starts[i + 1] += starts[i]);
-    let mut next = starts.clone();
+    let mut next = copied(&starts);
     let mut places = filled((0, 0.0), starts[n]);
     for (at, row) in rows.iter().enumerate() {
         for (column, value) in row {

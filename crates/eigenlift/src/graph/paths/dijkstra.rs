@@ -1,6 +1,7 @@
 //! Dijkstra's algorithm with memory that many searches share.
 
 use super::links::Edges;
+use crate::memory::filled;
 
 const UNSEEN: u32 = u32::MAX;
 const SETTLED: u32 = u32::MAX - 1;
@@ -26,10 +27,10 @@ impl Dijkstra {
     /// A search among `n` vertices that has not begun.
     pub(super) fn new(n: usize) -> Self {
         Self {
-            distances: vec![f64::INFINITY; n],
-            parents: vec![u32::MAX; n],
+            distances: filled(f64::INFINITY, n),
+            parents: filled(u32::MAX, n),
             order: Vec::new(),
-            places: vec![UNSEEN; n],
+            places: filled(UNSEEN, n),
             heap: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use super::dijkstra::Dijkstra;
 use super::groups::{Group, Groups};
 use super::links::{Edges, Links};
 use crate::error::Result;
+use crate::memory::filled;
 use crate::progress::Watch;
 use crate::simd::{Vectorised, dispatch};
 
@@ -56,11 +57,11 @@ impl Relaxation {
     pub(super) fn new(n: usize) -> Self {
         Self {
             search: Dijkstra::new(n),
-            positions: vec![0; n],
-            places: vec![0; n],
+            positions: filled(0, n),
+            places: filled(0, n),
             earlier: Links::default(),
             later: Links::default(),
-            rows: vec![[f64::INFINITY; LANES]; n],
+            rows: filled([f64::INFINITY; LANES], n),
             forwards: Marks::new(n),
             backwards: Marks::new(n),
             changed: Marks::new(n),

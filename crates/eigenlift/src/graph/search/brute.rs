@@ -8,6 +8,7 @@ use crate::data::{AnyPoints, Points};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::Matrix;
+use crate::memory::joined;
 use crate::real::Real;
 use crate::simd::dispatch;
 use rayon::prelude::*;
@@ -34,7 +35,7 @@ pub(super) fn search(job: &Job<'_>) -> Result<Vec<Vec<Found>>> {
     let direct = job.metric == Metric::Manhattan || job.rows.n_rows() < FEW_ROWS;
     let frame = if direct { None } else { Frame::new(job) };
     let lists = match frame {
-        None => job.in_blocks(direct::ROWS, |range| direct::search(job, range))?.concat(),
+        None => joined(job.in_blocks(direct::ROWS, |range| direct::search(job, range))?),
         Some(frame) => by_products(job, &frame)?,
     };
     Ok(lists)
@@ -58,7 +59,7 @@ fn by_products(job: &Job<'_>, frame: &Frame) -> Result<Vec<Vec<Found>>> {
             some.iter().zip(found).for_each(|(block, lists)| blocks[*block] = lists);
         }
     }
-    Ok(blocks.into_iter().flatten().flatten().collect())
+    Ok(joined(blocks.into_iter().flatten().collect()))
 }
 
 /// Some samples ready for products, (−2ŷ, ‖ŷ‖² − e) in each row, and the allowances e for their roundings.

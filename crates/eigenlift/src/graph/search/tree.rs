@@ -6,6 +6,7 @@ use super::rows::{Job, row_of};
 use super::strip::{LANES, fill_strip, sums};
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::memory::{collected, filled, joined};
 use crate::simd::{Vectorised, dispatch};
 use rayon::prelude::*;
 
@@ -39,7 +40,7 @@ pub(super) fn search(job: &Job<'_>) -> Result<Vec<Vec<Found>>> {
         dispatch(lookup);
         Ok(out)
     })?;
-    let lists = lists.concat();
+    let lists = joined(lists);
     let Some(order) = order else { return Ok(lists) };
     let mut sorted = vec![Vec::new(); n];
     order.iter().zip(lists).for_each(|(i, list)| sorted[*i as usize] = list);
@@ -68,7 +69,7 @@ impl Tree {
         let mut view = rows.view_mut();
         let mut buffer = vec![0.0; d];
         (0..n).for_each(|i| view.row_mut(i).copy_from_slice(row_of(job.samples, i, &mut buffer)));
-        let mut order: Vec<u32> = (0..n as u32).collect();
+        let mut order = collected(n, 0..n as u32);
         let mut boxes = Vec::new();
         let leaf_level =
             (0..MOST_LEVELS).find(|level| n.div_ceil(1 << level) <= LANES).unwrap_or(MOST_LEVELS);
@@ -93,7 +94,7 @@ impl Tree {
                 .collect();
             boxes.push(found.concat());
         }
-        let mut strips = vec![f64::INFINITY; (d * LANES) << leaf_level];
+        let mut strips = filled(f64::INFINITY, (d * LANES) << leaf_level);
         strips.par_chunks_mut(d * LANES).enumerate().for_each(|(p, strip)| {
             let leaf = border(n, leaf_level, p)..border(n, leaf_level, p + 1);
             order[leaf]

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::symmetric::{Edge, Graph};
 use crate::linalg::symmetric_eigen;
 use crate::matrix::Matrix;
+use crate::memory::room_for;
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -32,7 +33,7 @@ impl Tangents {
     /// Cost: O(k·m²) at each vertex, m the smaller of the number of neighbours, up to 64, and of columns, k the larger.
     pub(super) fn new(graph: &Graph, x: AnyPoints<'_>, scales: &[f64], watch: &Watch) -> Result<Self> {
         let n = graph.n_vertices();
-        let (mut angles, mut proper) = (Vec::with_capacity(graph.targets().len()), Vec::with_capacity(n));
+        let (mut angles, mut proper) = (room_for(graph.targets().len()), Vec::with_capacity(n));
         for start in (0..n).step_by(PIECE * ROUND) {
             watch.step("tangent spaces", start, n)?;
             let vertices: Vec<usize> = (start..n.min(start + PIECE * ROUND)).collect();

@@ -3,6 +3,7 @@
 use super::tangents::Tangents;
 use crate::error::Result;
 use crate::graph::symmetric::{Edge, Graph};
+use crate::memory::{collected, copied, filled};
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -29,10 +30,10 @@ pub(super) struct Numbered {
 
 impl Numbered {
     pub(super) fn new(graph: &Graph) -> Self {
-        let list: Vec<Edge> = graph.edges().collect();
-        let mut of_entry = vec![0u32; graph.targets().len()];
+        let list = collected(graph.n_edges(), graph.edges());
+        let mut of_entry = filled(0u32, graph.targets().len());
         // Rows ascend, and so do the edges: each takes the next free place at both its ends.
-        let mut next: Vec<usize> = graph.offsets().to_vec();
+        let mut next = copied(graph.offsets());
         for (number, edge) in list.iter().enumerate() {
             for end in [edge.from, edge.to] {
                 of_entry[next[end]] = number as u32;
@@ -71,7 +72,7 @@ impl Limits {
         let steps = STEPS[usize::from(!with_rows)];
         let limit =
             |edge: &Edge| (RATIO * edge.length).max(steps * 0.5 * (scales[edge.from] + scales[edge.to]));
-        let of_edge = edges.list.iter().map(limit).collect();
+        let of_edge = collected(edges.list.len(), edges.list.iter().map(limit));
         Self { scales, of_edge }
     }
 }
@@ -100,7 +101,7 @@ pub(super) fn from_the_start(
 ) -> Result<Vec<bool>> {
     watch.check()?;
     let common: Vec<f64> = edges.list.par_iter().map(|edge| common(graph, *edge) as f64).collect();
-    let enough = (SUPPORT * median(common.clone())).round().max(1.0);
+    let enough = (SUPPORT * median(copied(&common))).round().max(1.0);
     let trusted = edges.list.par_iter().zip(&common).map(|(edge, common)| {
         if edge.length > LONGEST * limits.scales[edge.from].max(limits.scales[edge.to]) {
             return edge.length == 0.0;

@@ -3,6 +3,7 @@
 use super::trust::{Limits, Numbered};
 use crate::error::Result;
 use crate::graph::symmetric::Graph;
+use crate::memory::collected;
 use crate::progress::Watch;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -41,7 +42,7 @@ pub(super) fn without_way(
     watch: &Watch,
 ) -> Result<Vec<usize>> {
     let waiting: Vec<usize> = (0..trusted.len()).filter(|e| !trusted[*e]).collect();
-    let open: Vec<bool> = edges.of_entry.iter().map(|e| trusted[*e as usize]).collect();
+    let open = collected(edges.of_entry.len(), edges.of_entry.iter().map(|e| trusted[*e as usize]));
     let mut left = Vec::with_capacity(waiting.len());
     for (round, block) in waiting.chunks(PIECE * ROUND).enumerate() {
         watch.step("short circuits", round * PIECE * ROUND, waiting.len())?;

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::graph::{Reach, Space};
 use crate::linalg::sparse::Analysis;
+use crate::memory::collected;
 use crate::operator::SparseSymmetric;
 use crate::random::{Purpose, Stream};
 
@@ -62,7 +63,7 @@ fn bytes_of_some(common: &Common, given: &Given, pattern: Pattern, count: usize)
     let matrix = match pattern {
         Pattern::Neighbors => {
             let links = |i: usize| lists.row(i).0.iter().map(move |j| (i as u32, *j, 1.0));
-            SparseSymmetric::from_triplets(count, &(0..count).flat_map(links).collect::<Vec<_>>())?
+            SparseSymmetric::from_triplets(count, &collected(lists.n_links(), (0..count).flat_map(links)))?
         }
         Pattern::Neighborhoods => {
             let own = |i: usize| lists.row(i).0.iter().copied().filter(move |j| *j as usize != i);

@@ -16,6 +16,7 @@ use crate::gram::{Similarity, Storage};
 use crate::graph::{Components, Edge, Graph, Neighbors, Space};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
+use crate::memory::{collected, room_for};
 use crate::model::{Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
 
@@ -182,17 +183,16 @@ impl LaplacianEigenmaps {
     fn fit_given(&self, given: Given) -> Result<FittedManifold> {
         let engine = self.common.running_engine()?;
         let plan = self.plan_given(&given, &*engine)?;
-        let mut result = Err(Error::Cancelled);
         if let (Affinity::Kernel(spec), Given::Rows(x)) = (&self.affinity, &given) {
             let kernel = Kernel::for_points(spec, x.points(), self.common.seed)?;
             let store = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
-            engine.run(&mut || {
-                result = engine
+            let result = engine.complete(|| {
+                engine
                     .gram(&Similarity::Kernel(kernel.clone()), x, store)
                     .and_then(|gram| {
                         walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted())
                     })
-                    .map(Solved::of);
+                    .map(Solved::of)
             });
             let samples = x.clone();
             let lift = |weights: Vec<f64>| ManifoldLift::Steps {
@@ -202,7 +202,7 @@ impl LaplacianEigenmaps {
             };
             return self.judged(self.assemble(result?, lift, (plan, engine)), &given);
         }
-        engine.run(&mut || result = self.of_neighbors(&given, &plan));
+        let result = engine.complete(|| self.of_neighbors(&given, &plan));
         let space = given.space(self.common.metric);
         self.judged(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)), &given)
     }
@@ -242,13 +242,12 @@ impl LaplacianEigenmaps {
             Affinity::Heat { gamma } => (-gamma * distance * distance).exp(),
             Affinity::Neighbors | Affinity::Kernel(_) => 1.0,
         };
-        let entries: Vec<(u32, u32, f64)> = (0..n)
-            .flat_map(|i| {
-                let (samples, distances) = lists.row(i);
-                let links = samples.iter().zip(distances).filter(move |(j, _)| **j as usize != i);
-                links.map(move |(j, d)| (i as u32, *j, 0.5 * alike(*d)))
-            })
-            .collect();
+        let entries = (0..n).flat_map(|i| {
+            let (samples, distances) = lists.row(i);
+            let links = samples.iter().zip(distances).filter(move |(j, _)| **j as usize != i);
+            links.map(move |(j, d)| (i as u32, *j, 0.5 * alike(*d)))
+        });
+        let entries = collected(lists.n_links(), entries);
         let mut solved = self.of_entries(n, &entries, plan)?;
         if let Some(graph) = &mut solved.graph {
             graph.search = search;
@@ -262,9 +261,10 @@ impl LaplacianEigenmaps {
         let degrees: Vec<f64> = (0..n).map(|i| w.row(i).1.iter().sum()).collect();
         // A row that is like no other stands by itself: its row of the Laplacian is zero.
         let roots: Vec<f64> = degrees.iter().map(|d| if *d > 0.0 { d.sqrt() } else { 1.0 }).collect();
-        let mut laplacian: Vec<(u32, u32, f64)> =
-            (0..n).filter(|i| degrees[*i] > 0.0).map(|i| (i as u32, i as u32, 1.0)).collect();
-        let mut edges = Vec::new();
+        let most = w.n_stored() / 2 + n;
+        let mut laplacian: Vec<(u32, u32, f64)> = room_for(most);
+        laplacian.extend((0..n).filter(|i| degrees[*i] > 0.0).map(|i| (i as u32, i as u32, 1.0)));
+        let mut edges = room_for(most);
         for i in 0..n {
             let (columns, values) = w.row(i);
             for (j, value) in

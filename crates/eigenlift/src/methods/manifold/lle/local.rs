@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::Neighbors;
 use crate::linalg::{orthonormal_columns, symmetric_eigen};
 use crate::matrix::Matrix;
+use crate::memory::joined;
 use crate::model::barycentric_weights;
 use crate::progress::Watch;
 use rayon::prelude::*;
@@ -46,7 +47,7 @@ impl Local<'_> {
                 }
             })
             .collect::<Result<_>>()?;
-        Ok(rows.into_iter().flatten().collect())
+        Ok(joined(rows))
     }
 
     /// Neighbours of row i as a matrix.
@@ -138,9 +139,11 @@ impl Local<'_> {
             })
             .collect();
         let eta = median(&mut ratios);
-        let rows: Vec<Vec<Row>> =
-            (0..n).into_par_iter().map(|i| self.weights_of(i, &found[i], eta)).collect();
-        Ok(rows.into_iter().flatten().collect())
+        let rows: Vec<Vec<Row>> = (0..n)
+            .into_par_iter()
+            .map(|i| watch.check().map(|()| self.weights_of(i, &found[i], eta)))
+            .collect::<Result<_>>()?;
+        Ok(joined(rows))
     }
 
     fn weights_of(&self, i: usize, found: &Directions, eta: f64) -> Vec<Row> {
