@@ -165,8 +165,8 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         Plan
         """
         twin = type(self)(**self.get_params(deep=False))
-        rows, _, _, settings = twin._prepared(X, y)
-        return Plan.from_json(*_native.plan_kernel_discriminant(rows, settings, self._threads()))
+        rows, _, codes, settings = twin._prepared(X, y)
+        return Plan.from_json(*_native.plan_kernel_discriminant(rows, codes, settings, self._threads()))
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Finds the directions that tell the classes apart.

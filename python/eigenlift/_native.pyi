@@ -310,7 +310,9 @@ def fit_kernel_discriminant(
     threads: int,
     progress: Progress = None,
 ) -> Model: ...
-def plan_kernel_discriminant(x: Rows, settings: Settings, threads: int) -> tuple[str, str]: ...
+def plan_kernel_discriminant(
+    x: Rows, classes: NDArray[np.uint32], settings: Settings, threads: int
+) -> tuple[str, str]: ...
 def kernel_discriminant_log_proba(
     model: Model, x: Rows, threads: int, progress: Progress = None
 ) -> NDArray[np.float64]:

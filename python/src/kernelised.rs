@@ -178,7 +178,7 @@ pub(crate) fn plan_kernel_cca(
     let method = settings.build()?;
     let views = tables.iter().map(Rows::samples).collect::<PyResult<Vec<_>>>()?;
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|features| running(features, engine, watch)).plan(&views)
+        Ok(method.with(|features| running(features, engine, watch)).prepare(&views)?.plan().clone())
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -227,12 +227,14 @@ pub(crate) fn fit_kernel_discriminant(
 pub(crate) fn plan_kernel_discriminant(
     py: Python<'_>,
     x: Rows<'_>,
+    classes: PyReadonlyArray1<'_, u32>,
     settings: KernelDiscriminantSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let (method, samples) = (settings.build()?, x.samples()?);
+    let (method, samples, classes) = (settings.build()?, x.samples()?, classes.as_array().to_vec());
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|features| running(features, engine, watch)).plan(&samples)
+        let method = method.with(|features| running(features, engine, watch));
+        Ok(method.prepare(&samples, &classes)?.plan().clone())
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }
@@ -284,7 +286,7 @@ pub(crate) fn plan_kernel_k_means(
 ) -> PyResult<(String, String)> {
     let (method, samples) = (settings.build()?, x.samples()?);
     let plan = work::run(py, threads, None, move |engine, watch| {
-        method.with(|features| running(features, engine, watch)).plan(&samples)
+        Ok(method.with(|features| running(features, engine, watch)).prepare(&samples)?.plan().clone())
     })?;
     Ok((json(&plan)?, plan.to_string()))
 }

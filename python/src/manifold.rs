@@ -5,12 +5,14 @@ use crate::model::Model;
 use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::data::AnySamples;
-use eigenlift::error::Error;
-use eigenlift::graph::{Graph, Neighbors, Search, Space};
+use eigenlift::engine::Engine;
+use eigenlift::error::{Error, Result};
+use eigenlift::graph::{Graph, Search, Space};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::{Cut, FittedManifold, ManifoldPlan};
-use eigenlift::methods::{AnyModel, ClassicalMds, Isomap};
-use eigenlift::model::{Lift, ManifoldLift};
+use eigenlift::methods::manifold::{Cut, FittedManifold, ManifoldBody, ManifoldInput};
+use eigenlift::methods::{AnyModel, ClassicalMds, DiffusionMap, Isomap, LaplacianEigenmaps, LocallyLinear};
+use eigenlift::model::{Job, Lift, ManifoldLift};
+use eigenlift::progress::Watch;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -43,12 +45,12 @@ impl Common {
         }
     }
 
-    pub(crate) fn given(&self, x: &Rows<'_>) -> PyResult<Given> {
+    pub(crate) fn input(&self, x: &Rows<'_>) -> PyResult<ManifoldInput> {
         Ok(match self.given.as_str() {
-            "distances" => Given::Distances(x.samples()?),
-            "neighbors" => Given::Neighbors(x.neighbors()?),
-            "affinities" => Given::Affinities(x.samples()?),
-            _ => Given::Rows(x.samples()?),
+            "distances" => ManifoldInput::distances(x.samples()?),
+            "neighbors" => ManifoldInput::neighbors(x.neighbors()?, None),
+            "affinities" => ManifoldInput::affinities(x.samples()?),
+            _ => x.samples()?.into(),
         })
     }
 }
@@ -85,12 +87,55 @@ macro_rules! told_neighbors {
 
 pub(crate) use {told, told_neighbors};
 
-/// What is to be embedded.
-pub(crate) enum Given {
-    Rows(AnySamples),
-    Distances(AnySamples),
-    Neighbors(Neighbors),
-    Affinities(AnySamples),
+/// A manifold method of the library.
+pub(crate) trait Manifold: Send + 'static {
+    /// Its fit on an engine, planned.
+    fn prepare_on(self, engine: &Arc<dyn Engine>, watch: &Watch, input: ManifoldInput) -> Result<Embedding>;
+}
+
+/// A fit of a manifold method that is planned.
+pub(crate) type Embedding = Job<'static, ManifoldBody>;
+
+macro_rules! manifold {
+    ($($method:ty),*) => {$(
+        impl Manifold for $method {
+            fn prepare_on(
+                self,
+                engine: &Arc<dyn Engine>,
+                watch: &Watch,
+                input: ManifoldInput,
+            ) -> Result<Embedding> {
+                self.engine(engine.clone()).watch(watch.clone()).prepare(input)
+            }
+        }
+    )*};
+}
+
+manifold!(Isomap, ClassicalMds, LaplacianEigenmaps, DiffusionMap, LocallyLinear);
+
+/// Fits a manifold method; the model goes on using `x` for its samples.
+pub(crate) fn fit(
+    py: Python<'_>,
+    x: &Rows<'_>,
+    (method, input): (impl Manifold, ManifoldInput),
+    (threads, progress): (usize, Option<Py<PyAny>>),
+) -> PyResult<Model> {
+    let model = work::run(py, threads, progress, move |engine, watch| {
+        method.prepare_on(engine, watch, input)?.run()
+    })?;
+    Ok(Model::with_samples(model, x.array()))
+}
+
+/// What a fit would do: JSON and text.
+pub(crate) fn plan(
+    py: Python<'_>,
+    (method, input): (impl Manifold, ManifoldInput),
+    threads: usize,
+) -> PyResult<(String, String)> {
+    let plan = work::run(py, threads, None, move |engine, watch| {
+        Ok(method.prepare_on(engine, watch, input)?.plan().clone())
+    })?;
+    Ok((json(&plan)?, plan.to_string()))
 }
 
 /// Settings of isomap, as a dict.
@@ -142,15 +187,6 @@ impl MdsSettings {
     }
 }
 
-/// A fitted model that goes on using `x` for its samples.
-pub(crate) fn adopted(model: FittedManifold, x: &Rows<'_>) -> Model {
-    Model::with_samples(model, x.array())
-}
-
-pub(crate) fn told_plan(plan: &ManifoldPlan) -> PyResult<(String, String)> {
-    Ok((json(plan)?, plan.to_string()))
-}
-
 /// Fits isomap; along `graph` where that is given, edges as the parts of a CSR matrix.
 #[pyfunction]
 #[pyo3(signature = (x, graph, settings, threads, progress=None))]
@@ -162,21 +198,13 @@ pub(crate) fn fit_isomap(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let graph = graph.map(|graph| graph.neighbors()).transpose()?;
-    let model = work::run(py, threads, progress, move |engine, watch| {
-        let method = method.engine(engine.clone()).watch(watch.clone());
-        match given {
-            Given::Rows(rows) => match graph {
-                Some(edges) => method.fit_graph(Graph::from_neighbors(&edges), Some(rows)),
-                None => method.fit(rows),
-            },
-            Given::Distances(matrix) => method.fit_distances(matrix),
-            Given::Neighbors(lists) => method.fit_neighbors(lists),
-            Given::Affinities(_) => Err(no_lists()),
+    let input = match (settings.common.input(&x)?, graph) {
+        (ManifoldInput::Samples(rows), Some(graph)) => {
+            ManifoldInput::graph(Graph::from_neighbors(&graph.neighbors()?), Some(rows))
         }
-    })?;
-    Ok(adopted(model, &x))
+        (input, _) => input,
+    };
+    fit(py, &x, (settings.build()?, input), (threads, progress))
 }
 
 /// What fitting isomap would do: JSON and text.
@@ -187,16 +215,7 @@ pub(crate) fn plan_isomap(
     settings: IsomapSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let plan = work::run(py, threads, None, move |engine, _| {
-        let method = method.engine(engine.clone());
-        match given {
-            Given::Rows(rows) => method.plan(rows),
-            Given::Distances(matrix) => method.plan_distances(matrix),
-            _ => Err(no_lists()),
-        }
-    })?;
-    told_plan(&plan)
+    plan(py, (settings.build()?, settings.common.input(&x)?), threads)
 }
 
 /// Fits classical scaling.
@@ -209,16 +228,7 @@ pub(crate) fn fit_mds(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let model = work::run(py, threads, progress, move |engine, watch| {
-        let method = method.engine(engine.clone()).watch(watch.clone());
-        match given {
-            Given::Distances(matrix) => method.fit_distances(matrix),
-            Given::Rows(rows) => method.fit(rows),
-            _ => Err(no_lists()),
-        }
-    })?;
-    Ok(adopted(model, &x))
+    fit(py, &x, (settings.build()?, settings.common.input(&x)?), (threads, progress))
 }
 
 /// What classical scaling would do: JSON and text.
@@ -229,16 +239,7 @@ pub(crate) fn plan_mds(
     settings: MdsSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let plan = work::run(py, threads, None, move |engine, _| {
-        let method = method.engine(engine.clone());
-        match given {
-            Given::Distances(matrix) => method.plan_distances(matrix),
-            Given::Rows(rows) => method.plan(rows),
-            _ => Err(no_lists()),
-        }
-    })?;
-    told_plan(&plan)
+    plan(py, (settings.build()?, settings.common.input(&x)?), threads)
 }
 
 pub(crate) fn no_lists() -> Error {

@@ -1,11 +1,11 @@
 //! How well an embedding keeps what it was made from, and what stands in its way.
 
 use crate::errors::to_python;
-use crate::manifold::{Common, Given, no_lists, told};
+use crate::manifold::{Common, no_lists, told};
 use crate::rows::{Rows, json, matrix};
 use crate::work;
 use eigenlift::graph::{Metric, Space};
-use eigenlift::methods::manifold::IsomapDoctor;
+use eigenlift::methods::manifold::{IsomapDoctor, ManifoldInput};
 use eigenlift::quality;
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -48,13 +48,15 @@ pub(crate) fn examine_isomap(
     if let Some(k) = common.n_neighbors {
         doctor = doctor.neighbors(k);
     }
-    let given = common.given(&x)?;
+    let input = common.input(&x)?;
     let report = work::run(py, threads, progress, move |engine, watch| {
         let doctor = doctor.engine(engine.clone()).watch(watch.clone());
-        match given {
-            Given::Rows(rows) => doctor.examine(rows),
-            Given::Distances(matrix) => doctor.examine_distances(matrix),
-            _ => Err(no_lists()),
+        match input {
+            ManifoldInput::Samples(rows) => doctor.examine(rows),
+            ManifoldInput::Distances(matrix) => doctor.examine_distances(matrix),
+            ManifoldInput::Neighbors(..) | ManifoldInput::Graph(..) | ManifoldInput::Affinities(_) => {
+                Err(no_lists())
+            }
         }
     })?;
     Ok((json(&report)?, report.suspects.iter().map(|suspect| suspect.sentence()).collect()))

@@ -1,19 +1,11 @@
 //! Laplacian eigenmaps, diffusion maps and locally linear embedding: fitting and planning.
 
 use crate::errors::to_python;
-use crate::manifold::{Common, Given, adopted, no_lists, told, told_neighbors, told_plan};
+use crate::manifold::{self, Common, told, told_neighbors};
 use crate::model::Model;
 use crate::rows::Rows;
-use crate::work;
-use eigenlift::data::AnySamples;
-use eigenlift::engine::Engine;
-use eigenlift::error::Result;
-use eigenlift::methods::manifold::{
-    Affinity, DiffusionMap, FittedManifold, LaplacianEigenmaps, LleVariant, LocallyLinear, ManifoldPlan,
-};
-use eigenlift::progress::Watch;
+use eigenlift::methods::manifold::{Affinity, DiffusionMap, LaplacianEigenmaps, LleVariant, LocallyLinear};
 use pyo3::prelude::*;
-use std::sync::Arc;
 
 /// Settings of Laplacian eigenmaps, as a dict.
 #[derive(FromPyObject, Clone)]
@@ -88,17 +80,7 @@ pub(crate) fn fit_laplacian(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let model = work::run(py, threads, progress, move |engine, watch| {
-        let method = method.engine(engine.clone()).watch(watch.clone());
-        match given {
-            Given::Rows(rows) => method.fit(rows),
-            Given::Distances(matrix) => method.fit_distances(matrix),
-            Given::Neighbors(lists) => method.fit_neighbors(lists),
-            Given::Affinities(matrix) => method.fit_affinity(matrix),
-        }
-    })?;
-    Ok(adopted(model, &x))
+    manifold::fit(py, &x, (settings.build()?, settings.common.input(&x)?), (threads, progress))
 }
 
 /// What Laplacian eigenmaps would do: JSON and text.
@@ -109,69 +91,7 @@ pub(crate) fn plan_laplacian(
     settings: LaplacianSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let (method, given) = (settings.build()?, settings.common.given(&x)?);
-    let plan = work::run(py, threads, None, move |engine, _| {
-        let method = method.engine(engine.clone());
-        match given {
-            Given::Rows(rows) => method.plan(rows),
-            Given::Distances(matrix) => method.plan_distances(matrix),
-            _ => Err(no_lists()),
-        }
-    })?;
-    told_plan(&plan)
-}
-
-/// A method that takes rows alone.
-trait ByRows: Send + Sized + 'static {
-    fn running(self, engine: &Arc<dyn Engine>, watch: &Watch) -> Self;
-    fn fit_rows(&self, x: AnySamples) -> Result<FittedManifold>;
-    fn plan_rows(&self, x: AnySamples) -> Result<ManifoldPlan>;
-}
-
-macro_rules! by_rows {
-    ($method:ty) => {
-        impl ByRows for $method {
-            fn running(self, engine: &Arc<dyn Engine>, watch: &Watch) -> Self {
-                self.engine(engine.clone()).watch(watch.clone())
-            }
-
-            fn fit_rows(&self, x: AnySamples) -> Result<FittedManifold> {
-                self.fit(x)
-            }
-
-            fn plan_rows(&self, x: AnySamples) -> Result<ManifoldPlan> {
-                self.plan(x)
-            }
-        }
-    };
-}
-
-by_rows!(DiffusionMap);
-by_rows!(LocallyLinear);
-
-fn fit_by_rows(
-    py: Python<'_>,
-    x: &Rows<'_>,
-    method: impl ByRows,
-    (threads, progress): (usize, Option<Py<PyAny>>),
-) -> PyResult<Model> {
-    let samples = x.samples()?;
-    let model = work::run(py, threads, progress, move |engine, watch| {
-        method.running(engine, watch).fit_rows(samples)
-    })?;
-    Ok(adopted(model, x))
-}
-
-fn plan_by_rows(
-    py: Python<'_>,
-    x: &Rows<'_>,
-    method: impl ByRows,
-    threads: usize,
-) -> PyResult<(String, String)> {
-    let samples = x.samples()?;
-    let plan =
-        work::run(py, threads, None, move |engine, watch| method.running(engine, watch).plan_rows(samples))?;
-    told_plan(&plan)
+    manifold::plan(py, (settings.build()?, settings.common.input(&x)?), threads)
 }
 
 /// Fits diffusion maps.
@@ -184,7 +104,7 @@ pub(crate) fn fit_diffusion(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    fit_by_rows(py, &x, settings.build()?, (threads, progress))
+    manifold::fit(py, &x, (settings.build()?, x.samples()?.into()), (threads, progress))
 }
 
 /// What diffusion maps would do: JSON and text.
@@ -195,7 +115,7 @@ pub(crate) fn plan_diffusion(
     settings: DiffusionSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    plan_by_rows(py, &x, settings.build()?, threads)
+    manifold::plan(py, (settings.build()?, x.samples()?.into()), threads)
 }
 
 /// Fits locally linear embedding.
@@ -208,7 +128,7 @@ pub(crate) fn fit_lle(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    fit_by_rows(py, &x, settings.build()?, (threads, progress))
+    manifold::fit(py, &x, (settings.build()?, x.samples()?.into()), (threads, progress))
 }
 
 /// What locally linear embedding would do: JSON and text.
@@ -219,5 +139,5 @@ pub(crate) fn plan_lle(
     settings: LleSettings,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    plan_by_rows(py, &x, settings.build()?, threads)
+    manifold::plan(py, (settings.build()?, x.samples()?.into()), threads)
 }

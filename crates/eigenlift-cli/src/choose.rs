@@ -12,11 +12,9 @@ use crate::exit::Failure;
 use crate::figures;
 use crate::input::Input;
 use crate::interrupt::Session;
-use crate::method::{Method, PcaSettings, in_pieces, pieces_instead};
-use crate::model::Rows;
+use crate::method::{Chunked, Method, PcaSettings, in_chunks, in_chunks_instead};
 use crate::outputs::{self, OutputFiles, Wanted, Written, title};
 use crate::report::{self, Told};
-use crate::rows::TableRows;
 use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{Words, timed};
@@ -92,28 +90,35 @@ fn fit(args: &ChoosePcaArgs, session: &Session) -> Result<(FittedPca, DataAccoun
     let settings = args.settings();
     let method = PcaSettings(&settings);
     let quiet = args.speech.quiet;
-    let of_pieces = |mut rows: TableRows| {
+    let of_chunks = |chunked: Chunked| {
+        let Chunked { mut rows, whole_instead } = chunked;
         session.watched(quiet, |watch| {
-            let settings = method.settings(&rows.account, 0, watch);
-            let (model, seconds) = timed(|| settings.fit(&mut rows));
+            let settings = method.settings(&rows.account, rows.held_bytes(), watch);
+            let (job, planning) = timed(|| settings.prepare(&mut rows).map_err(Failure::from));
+            if whole_instead.after(&job) {
+                return Ok(None);
+            }
+            let (model, running) = timed(|| Ok::<_, Failure>(job?.run()?));
             let model = model?;
             rows.account.rows = model.n_samples();
-            Ok((model, rows.account, seconds))
+            Ok(Some((model, rows.account, planning + running)))
         })
     };
-    if let Some(rows) = in_pieces(&method, &args.input, &args.machine)? {
-        return of_pieces(rows);
+    let chunked = in_chunks(&method, &args.input, &args.machine)?;
+    if let Some(found) = chunked.map(of_chunks).transpose()?.flatten() {
+        return Ok(found);
     }
     let mut input = Input::read(&args.input)?;
-    let rows = Rows { samples: input.take_samples(method.precision())?, weights: None, target: None };
-    let plan = session.watched(quiet, |watch| Ok(method.plan(&input.account, &rows, watch)))?;
-    if let Some(pieces) = pieces_instead(&method, &args.input, &plan)? {
-        drop(rows);
-        return of_pieces(pieces);
-    }
-    session.watched(quiet, |watch| {
+    let samples = input.take_samples(method.precision())?;
+    let (model, seconds) = session.watched(quiet, |watch| {
         let settings = method.in_memory(&input.account, watch);
-        let (model, seconds) = timed(|| settings.fit(rows.samples));
-        Ok((model?, input.account, seconds))
-    })
+        Ok(timed(|| settings.fit(samples)))
+    })?;
+    match model.map_err(Failure::from) {
+        Ok(model) => Ok((model, input.account, seconds)),
+        Err(refused) => {
+            let chunked = in_chunks_instead(&method, &args.input, &refused)?;
+            chunked.map(of_chunks).transpose()?.flatten().ok_or(refused)
+        }
+    }
 }

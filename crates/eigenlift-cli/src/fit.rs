@@ -8,13 +8,14 @@ use crate::account::{self, FitAccount, Seconds};
 use crate::args::FitOutputArgs;
 use crate::exit::Failure;
 use crate::figures::{self, Shown};
+use crate::input::Input;
 use crate::interrupt::Session;
-use crate::method;
+use crate::method::{self, Chunked};
 use crate::model::{Model, Rows};
 use crate::outputs::{self, Kind, OutputFiles, Wanted, Written, label_title, title, warn_of_lost_text};
-use crate::plan::plan_whole;
+use crate::plan::prepare_whole;
 use crate::report::{self, FitStory};
-use crate::rows::{TableRows, sample_scores, shown_step};
+use crate::rows::{sample_scores, shown_step};
 use crate::saved;
 use crate::table::{Carried, DataAccount};
 use crate::transform::{self, Named};
@@ -24,6 +25,9 @@ use eigenlift::data::RowSource;
 use eigenlift::matrix::Matrix;
 use eigenlift_io::{Target, TextColumn};
 use std::path::Path;
+
+/// A model, the scores of its rows, and the time that both took.
+type Fitted = (Box<dyn Model>, Matrix<f64>, Seconds);
 
 /// A fit from table to account.
 pub(crate) struct Job<'a> {
@@ -40,9 +44,10 @@ impl Job<'_> {
         let inputs: Vec<&Path> =
             std::iter::once(self.asked.input.data.as_path()).chain(self.asked.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;
-        match method::in_pieces(self.asked.method, self.asked.input, self.asked.machine)? {
-            Some(rows) => self.fit_pieces(rows),
-            None => self.fit_whole(),
+        let chunked = method::in_chunks(self.asked.method, self.asked.input, self.asked.machine)?;
+        match chunked.map(|chunked| self.fit_chunks(chunked)).transpose()? {
+            Some(true) => Ok(()),
+            Some(false) | None => self.fit_whole(),
         }
     }
 
@@ -75,12 +80,15 @@ impl Job<'_> {
         }
         let plots: Vec<PlotKind> = self.asked.output.plot.iter().map(|plot| plot.kind).collect();
         self.asked.method.check(data, &plots)?;
-        check_image(self.asked.output.image, data.columns)?;
+        check_image(self.asked.output.image, data.columns)
+    }
+
+    /// Says what a table of the chosen format does not keep.
+    fn warn(&self, carried: &[String]) {
         let carried: Vec<String> =
             carried.iter().cloned().chain(self.asked.method.labels().map(String::from)).collect();
         warn_of_lost_text(self.asked.output.out.as_deref(), &carried, self.words());
         warn_of_lost_text(self.asked.loadings, &["column".into()], self.words());
-        Ok(())
     }
 
     /// The table is read as a whole.
@@ -91,28 +99,16 @@ impl Job<'_> {
         input.account.say(words);
         input.account.note_constant_columns(words);
         self.check(&input.account, &input.carried.names())?;
+        self.warn(&input.carried.names());
         let target = input.carried.target.clone().filter(|_| self.asked.method.learns_labels());
         let rows = Rows { samples: input.take_samples(self.asked.method.precision())?, weights, target };
-        let quiet = self.asked.output.speech.quiet;
-        if self.asked.method.plans_first() {
-            let plan = self.session.watched(quiet, |watch| {
-                Ok(plan_whole(self.asked.method, &input.account, &rows, self.asked.machine, watch))
-            })?;
-            if let Some(pieces) = method::pieces_instead(self.asked.method, self.asked.input, &plan)? {
+        let (model, scores, mut seconds) = match self.fitted(&input, &rows)? {
+            Ok(fitted) => fitted,
+            Err(refused) => {
                 drop(rows);
-                return self.fit_pieces(pieces);
+                return self.fit_chunks_instead(refused);
             }
-            self.say_plan(&plan?.text);
-        }
-        let (model, scores, mut seconds) = self.session.watched(quiet, |watch| {
-            let (model, fit) = timed(|| self.asked.method.fit(&input.account, &rows, watch));
-            let mut model = model?;
-            if !self.asked.method.plans_first() {
-                self.say_plan(&model.plan());
-            }
-            let (scores, project) = timed(|| model.scores(&rows, watch));
-            Ok((model, scores?, Seconds { read: input.seconds, fit, project, ..Seconds::default() }))
-        })?;
+        };
         self.say(&*model);
         let labels = model.labels();
         let shown = Shown {
@@ -132,16 +128,59 @@ impl Job<'_> {
         files.end(told)
     }
 
-    /// The table is read a piece at a time, and once more for the scores.
-    fn fit_pieces(&self, rows: TableRows) -> Result<(), Failure> {
+    /// A model of rows in memory with its scores; or what refused the plan.
+    fn fitted(&self, input: &Input, rows: &Rows) -> Result<Result<Fitted, Failure>, Failure> {
+        let method = self.asked.method;
+        self.session.watched(self.asked.output.speech.quiet, |watch| {
+            let (prepared, planning) =
+                timed(|| prepare_whole(method, &input.account, rows, self.asked.machine, watch));
+            let prepared = match prepared {
+                Ok(prepared) => prepared,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            if method.plans_first() {
+                self.session.aside(|| self.say_plan(&prepared.plan.text));
+            }
+            let (model, running) = timed(|| prepared.run());
+            let mut model = model?;
+            if !method.plans_first() {
+                self.session.aside(|| self.say_plan(&model.plan()));
+            }
+            let (scores, project) = timed(|| model.scores(rows, watch));
+            let fit = planning + running;
+            Ok(Ok((model, scores?, Seconds { read: input.seconds, fit, project, ..Seconds::default() })))
+        })
+    }
+
+    /// The table in chunks where it does not fit as a whole, for the reason given.
+    fn fit_chunks_instead(&self, refused: Failure) -> Result<(), Failure> {
+        let chunked = method::in_chunks_instead(self.asked.method, self.asked.input, &refused)?;
+        match chunked.map(|chunked| self.fit_chunks(chunked)).transpose()? {
+            Some(true) => Ok(()),
+            Some(false) | None => Err(refused),
+        }
+    }
+
+    /// The table is read in chunks, and once more for the scores; false where it is to be read as a whole instead.
+    fn fit_chunks(&self, chunked: Chunked) -> Result<bool, Failure> {
         let (words, quiet) = (self.words(), self.asked.output.speech.quiet);
-        let mut rows = rows;
-        self.check(&rows.account, &rows.carried_names())?;
-        words.note("the table is too large for the memory allowed: it is read a piece at a time");
-        let (model, fit) = self.session.watched(quiet, |watch| {
-            let (model, seconds) = timed(|| self.asked.method.fit_source(&mut rows, watch));
-            Ok((model?, seconds))
+        let Chunked { mut rows, whole_instead } = chunked;
+        let carried = rows.carried_names();
+        self.check(&rows.account, &carried)?;
+        let fitted = self.session.watched(quiet, |watch| {
+            let method = self.asked.method;
+            let (prepared, planning) = timed(|| method.prepare_source(&mut rows, watch));
+            if whole_instead.after(&prepared) {
+                return Ok(None);
+            }
+            self.session.aside(|| {
+                self.warn(&carried);
+                words.note("the table is too large for the memory allowed: it is read a piece at a time");
+            });
+            let (model, running) = timed(|| prepared?.run());
+            Ok(Some((method.finish_source(model?, &mut rows, watch)?, planning + running)))
         })?;
+        let Some((model, fit)) = fitted else { return Ok(false) };
         self.say_plan(&model.plan());
         rows.drop_weights();
         rows.account.rows = model.n_samples();
@@ -176,7 +215,7 @@ impl Job<'_> {
         }
         rows.account.readings = Some(rows.readings());
         let told = self.tell(&rows.account, &*model, seconds, files.written());
-        files.end(told)
+        files.end(told).map(|()| true)
     }
 
     fn say_plan(&self, plan: &str) {

@@ -55,12 +55,14 @@ pub(crate) struct Session {
     cancel: CancelToken,
     /// Whether the work that runs now looks at the switch.
     watched: Arc<AtomicBool>,
+    /// The bar of the work that runs now.
+    bar: Mutex<Option<Arc<progress::Bar>>>,
 }
 
 impl Session {
     /// Starts to listen for signals.
     pub(crate) fn start() -> Result<Self, Failure> {
-        let session = Self { cancel: CancelToken::default(), watched: Arc::default() };
+        let session = Self { cancel: CancelToken::default(), watched: Arc::default(), bar: Mutex::default() };
         let (cancel, watched) = (session.cancel.clone(), session.watched.clone());
         listen(move |status| {
             exit::stop_with(status);
@@ -90,11 +92,26 @@ impl Session {
     ) -> Result<T, Failure> {
         let bar = progress::Bar::new(quiet);
         let watch = Watch::default().cancelled_by(self.cancel.clone()).observed_by(bar.clone());
+        self.show(Some(bar.clone()));
         self.watched.store(true, Ordering::SeqCst);
         let result = work(&watch);
+        self.show(None);
         bar.finish();
         self.watched.store(false, Ordering::SeqCst);
         if self.cancel.is_cancelled() { Err(Error::Cancelled.into()) } else { result }
+    }
+
+    /// Prints while the bar is out of the way.
+    pub(crate) fn aside(&self, print: impl FnOnce()) {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match bar {
+            Some(bar) => bar.aside(print),
+            None => print(),
+        }
+    }
+
+    fn show(&self, bar: Option<Arc<progress::Bar>>) {
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 
     /// Says these words when the command is stopped: for one that has no other end.

@@ -32,6 +32,7 @@ use eigenlift::methods::{
     AnyModel, FittedKernelCca, FittedKernelDiscriminant, FittedKernelKMeans, FittedKernelPca, FittedManifold,
     FittedPca, FittedWhitening,
 };
+use eigenlift::model::{Body, Job, Model as FittedModel};
 use eigenlift::progress::Watch;
 use eigenlift_io::is_sparse;
 use serde_json::{Map, Value};
@@ -78,6 +79,27 @@ impl PlanWords {
     }
 }
 
+/// A fit that is planned: what it will do, and the work itself.
+pub(crate) struct Prepared<'a> {
+    pub(crate) plan: PlanWords,
+    run: Box<dyn FnOnce() -> Result<Box<dyn Model>, Failure> + 'a>,
+}
+
+impl<'a> Prepared<'a> {
+    /// A job of the library, and what becomes of its model.
+    fn new<B: Body>(
+        job: Job<'a, B>,
+        finish: impl FnOnce(FittedModel<B>) -> Result<Box<dyn Model>, Failure> + 'a,
+    ) -> Self {
+        Self { plan: PlanWords::new(job.plan()), run: Box::new(move || finish(job.run()?)) }
+    }
+
+    /// Fits the model.
+    pub(crate) fn run(self) -> Result<Box<dyn Model>, Failure> {
+        (self.run)()
+    }
+}
+
 /// Settings of a method.
 pub(crate) trait Method {
     /// The method's name, which is also that of its scores.
@@ -110,11 +132,11 @@ pub(crate) trait Method {
     fn weights(&self) -> Option<&str> {
         None
     }
-    /// Whether rows in memory and in pieces give the same, so that the one may stand for the other.
+    /// Whether rows in memory and in chunks give the same, so that the one may stand for the other.
     fn either_way(&self) -> bool {
         false
     }
-    /// Whether a plan costs little beside the fit, so that it is told before; otherwise that of the fit is told after it.
+    /// Whether the plan is shown before the fit; otherwise that of the model is shown after it.
     fn plans_first(&self) -> bool {
         true
     }
@@ -126,24 +148,68 @@ pub(crate) trait Method {
     }
     /// Refuses what can be refused once the table is known.
     fn check(&self, data: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure>;
-    /// What fit would do.
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure>;
-    /// What fit would do with rows that are read in pieces.
-    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure>;
-    /// Fits rows in memory.
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure>;
-    /// Fits rows that are read in pieces.
-    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure>;
+    /// Plans a fit of rows in memory. Files beside the table are read here, once.
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure>;
+    /// Plans a fit of rows that are read in chunks.
+    fn prepare_source<'a>(
+        &'a self,
+        rows: &'a mut TableRows,
+        _watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        Err(needs_all_rows(self.name(), rows))
+    }
+    /// What remains to be done with the model of rows that are read in chunks, and with the rows once more.
+    fn finish_source(
+        &self,
+        model: Box<dyn Model>,
+        _rows: &mut TableRows,
+        _watch: &Watch,
+    ) -> Result<Box<dyn Model>, Failure> {
+        Ok(model)
+    }
 }
 
-/// The table as rows to be read in pieces, when it is too large for the memory allowed and would not fit as a whole all the same.
-pub(crate) fn in_pieces(
+/// A table that is read in chunks.
+pub(crate) struct Chunked {
+    pub(crate) rows: TableRows,
+    pub(crate) whole_instead: WholeInstead,
+}
+
+/// Which refusals of a fit in chunks lead back to the table as a whole.
+#[derive(Clone, Copy)]
+pub(crate) enum WholeInstead {
+    /// None.
+    Never,
+    /// Too little memory.
+    ForMemory,
+    /// Any.
+    Always,
+}
+
+impl WholeInstead {
+    /// Whether the table is to be read as a whole after all.
+    pub(crate) fn after<T>(self, result: &Result<T, Failure>) -> bool {
+        match (self, result) {
+            (Self::Never, _) | (_, Ok(_)) => false,
+            (Self::ForMemory, Err(failure)) => is_memory(failure),
+            (Self::Always, Err(_)) => true,
+        }
+    }
+}
+
+/// The table as rows to be read in chunks, when it is too large for the memory allowed.
+pub(crate) fn in_chunks(
     method: &dyn Method,
     input: &InputArgs,
     machine: &MachineArgs,
-) -> Result<Option<TableRows>, Failure> {
+) -> Result<Option<Chunked>, Failure> {
     let Some(rows) = too_large(input, machine)? else { return Ok(None) };
-    let mut rows = prepared(method, rows)?;
+    let rows = for_method(method, rows)?;
     if let Some(memory) = machine.memory.filter(|memory| rows.held_bytes() >= *memory) {
         return Err(Failure::Machine(format!(
             "reading {} a chunk at a time takes {} bytes, for pages of its columns; {memory} are allowed. Allow more --memory, or \
@@ -152,34 +218,30 @@ pub(crate) fn in_pieces(
             rows.held_bytes()
         )));
     }
-    let Some(memory) = machine.memory.filter(|_| method.either_way()) else { return Ok(Some(rows)) };
     let number = if method.precision().is_single() { 4 } else { 8 };
     let whole = rows.account.rows as u64 * rows.account.columns as u64 * number;
-    let refused = whole < memory && is_memory(&method.plan_source(&mut rows, &Watch::default()).err());
-    Ok(if refused { None } else { Some(rows) })
+    let fits = method.either_way() && machine.memory.is_some_and(|memory| whole < memory);
+    let whole_instead = if fits { WholeInstead::ForMemory } else { WholeInstead::Never };
+    Ok(Some(Chunked { rows, whole_instead }))
 }
 
-/// The table in pieces after all, when it does not fit as a whole.
-pub(crate) fn pieces_instead(
+/// The table in chunks after all, when a fit of the whole was refused. What is refused both ways is reported for the whole table.
+pub(crate) fn in_chunks_instead(
     method: &dyn Method,
     input: &InputArgs,
-    planned: &Result<PlanWords, Failure>,
-) -> Result<Option<TableRows>, Failure> {
-    let again = method.either_way()
-        && planned.as_ref().is_err_and(|failure| is_memory(&Some(failure)))
-        && !is_standard(&input.data)
-        && !is_sparse(&input.data);
+    refused: &Failure,
+) -> Result<Option<Chunked>, Failure> {
+    let again =
+        method.either_way() && is_memory(refused) && !is_standard(&input.data) && !is_sparse(&input.data);
     if !again {
         return Ok(None);
     }
-    let mut rows = prepared(method, TableRows::open(input)?)?;
-    // What fits neither way is told for the whole table.
-    let refused = method.plan_source(&mut rows, &Watch::default()).is_err();
-    Ok(if refused { None } else { Some(rows) })
+    let rows = for_method(method, TableRows::open(input)?)?;
+    Ok(Some(Chunked { rows, whole_instead: WholeInstead::Always }))
 }
 
-fn is_memory(failure: &Option<impl std::borrow::Borrow<Failure>>) -> bool {
-    matches!(failure.as_ref().map(std::borrow::Borrow::borrow), Some(Failure::Library(Error::Memory { .. })))
+fn is_memory(failure: &Failure) -> bool {
+    matches!(failure, Failure::Library(Error::Memory { .. }))
 }
 
 /// Rows that are not in memory cannot be compared with each other.
@@ -196,7 +258,7 @@ fn needs_all_rows(method: &str, rows: &TableRows) -> Failure {
 }
 
 /// Rows in the precision of the method, weights behind the data.
-fn prepared(method: &dyn Method, rows: TableRows) -> Result<TableRows, Failure> {
+fn for_method(method: &dyn Method, rows: TableRows) -> Result<TableRows, Failure> {
     let mut rows = rows.in_single_precision(method.precision().is_single());
     rows.take_weights(method.weights())?;
     Ok(rows)

@@ -3,7 +3,7 @@
 use crate::args::{InputArgs, MachineArgs, SpeechArgs};
 use crate::exit::Failure;
 use crate::interrupt::Session;
-use crate::method::{self, Method, PlanWords};
+use crate::method::{self, Chunked, Method, PlanWords, Prepared};
 use crate::model::Rows;
 use crate::outputs;
 use crate::rows::TableRows;
@@ -23,14 +23,21 @@ pub(crate) fn run(
     session: &Session,
 ) -> Result<(), Failure> {
     let words = Words::new(speech.quiet);
-    let of_pieces = |mut rows: TableRows| {
-        rows.account.say(words);
+    let in_chunks = |chunked: Chunked| {
+        let Chunked { mut rows, whole_instead } = chunked;
         method.check(&rows.account, &[])?;
-        let plan = session.watched(speech.quiet, |watch| method.plan_source(&mut rows, watch))?;
-        Ok::<_, Failure>(of_pieces_in_all(plan, &rows))
+        let plan = session.watched(speech.quiet, |watch| {
+            Ok(method.prepare_source(&mut rows, watch).map(|prepared| prepared.plan))
+        })?;
+        if whole_instead.after(&plan) {
+            return Ok::<_, Failure>(None);
+        }
+        rows.account.say(words);
+        Ok(Some(of_chunks_in_all(plan?, &rows)))
     };
-    let plan = match method::in_pieces(method, input, machine)? {
-        Some(rows) => of_pieces(rows)?,
+    let chunked = method::in_chunks(method, input, machine)?;
+    let plan = match chunked.map(in_chunks).transpose()?.flatten() {
+        Some(plan) => plan,
         None => {
             let mut whole = method.read(input)?;
             let weights = whole.take_weights(method.weights())?;
@@ -40,36 +47,42 @@ pub(crate) fn run(
             let target = whole.carried.target.take();
             let rows = Rows { samples: whole.take_samples(method.precision())?, weights, target };
             let plan = session.watched(speech.quiet, |watch| {
-                Ok(plan_whole(method, &whole.account, &rows, machine, watch))
+                let prepared = prepare_whole(method, &whole.account, &rows, machine, watch);
+                Ok(prepared.map(|prepared| prepared.plan))
             })?;
-            match method::pieces_instead(method, input, &plan)? {
-                Some(pieces) => of_pieces(pieces)?,
-                None => plan?,
+            match plan {
+                Ok(plan) => plan,
+                Err(refused) => {
+                    drop(rows);
+                    let chunked = method::in_chunks_instead(method, input, &refused)?;
+                    chunked.map(in_chunks).transpose()?.flatten().ok_or(refused)?
+                }
             }
         }
     };
     if speech.json { outputs::print_json(&plan.json) } else { outputs::print(&plan.text) }
 }
 
-/// What fit would do with rows in memory, and what it takes in all.
-pub(crate) fn plan_whole(
-    method: &dyn Method,
-    data: &DataAccount,
-    rows: &Rows,
+/// A fit of rows in memory, planned, with what it takes in all.
+pub(crate) fn prepare_whole<'a>(
+    method: &'a dyn Method,
+    data: &'a DataAccount,
+    rows: &'a Rows,
     machine: &MachineArgs,
-    watch: &Watch,
-) -> Result<PlanWords, Failure> {
+    watch: &'a Watch,
+) -> Result<Prepared<'a>, Failure> {
     let (held, scores) = (samples_bytes(data, method.precision()), scores_bytes(method, data));
     check_room(held, scores, machine)?;
-    let plan = method.plan(data, rows, watch)?;
+    let mut prepared = method.prepare(data, rows, watch)?;
     // A table is read in double precision, and then turned into what the method works in.
     let read = data.entries as u64 * if method.precision().is_single() { 12 } else { 8 };
-    let in_all = (held + plan.number("bytes_needed").max(scores)).max(read);
-    Ok(plan.of_command(in_all, 1, None))
+    let in_all = (held + prepared.plan.number("bytes_needed").max(scores)).max(read);
+    prepared.plan = prepared.plan.of_command(in_all, 1, None);
+    Ok(prepared)
 }
 
-/// The plan for rows in pieces with what it takes in all: the scores are one more reading.
-pub(crate) fn of_pieces_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
+/// The plan for rows in chunks with what it takes in all: the scores are one more reading.
+fn of_chunks_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
     let others = rows.readings() + 1;
     let readings = others + plan.number("expected_passes") as usize;
     let most = Some(plan.number("most_passes") as usize).filter(|most| *most > 0).map(|most| others + most);

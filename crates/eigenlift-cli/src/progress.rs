@@ -25,6 +25,11 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
+    /// Hides the line while something else is printed.
+    pub(crate) fn aside(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     /// A bar where the end is known, a turning sign where it is not.
     fn enter(&self, stage: &str, total: u64) {
         let template = if total > 0 {

@@ -161,7 +161,7 @@ fn fitted(asked: &Asked<'_>, table: &Arc<Opened>, watch: &Watch) -> Result<Fit, 
     check(asked, table, &account)?;
     let target = table.carried.target.clone().filter(|_| asked.method.learns_labels());
     let rows = Rows { samples, weights: None, target };
-    let mut model = asked.method.fit(&account, &rows, watch)?;
+    let mut model = asked.method.prepare(&account, &rows, watch)?.run()?;
     let scores = model.scores(&rows, watch)?;
     let labels = model.labels();
     Ok(Fit {

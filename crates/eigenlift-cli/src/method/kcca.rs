@@ -5,7 +5,7 @@ mod one_view;
 pub(crate) use one_view::OneView;
 
 use super::factor::{apply, check_kernel, draw_regularization, left_out, regularization_words};
-use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object};
+use super::{Method, Model, Prepared, Rows, check_plots, needs_all_rows, object};
 use crate::account::SHOWN_COMPONENTS;
 use crate::args::{InputArgs, KccaArgs, Precision};
 use crate::exit::Failure;
@@ -13,7 +13,7 @@ use crate::figures::{Shown, colored};
 use crate::input::Input;
 use crate::model::draw_scatter;
 use crate::outputs::score_names;
-use crate::rows::{TableRows, too_large};
+use crate::rows::too_large;
 use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::views;
@@ -163,20 +163,14 @@ impl Method for KccaSettings<'_> {
         self.check_kernels()
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.settings(data, watch)?.plan(&views_of(data, &rows.samples))?))
-    }
-
-    fn plan_source(&self, rows: &mut TableRows, _: &Watch) -> Result<PlanWords, Failure> {
-        Err(needs_all_rows(NAME, rows))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Ok(Box::new(self.settings(data, watch)?.fit(&views_of(data, &rows.samples))?))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, _: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Err(needs_all_rows(NAME, rows))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.settings(data, watch)?.prepare(&views_of(data, &rows.samples))?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(model))))
     }
 }
 

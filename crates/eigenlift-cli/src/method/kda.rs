@@ -4,13 +4,12 @@ use super::factor::{
     Predictor, apply, check_kernel, draw_regions, draw_regularization, left_out, regularization_words,
 };
 use super::kcca::nothing_chosen;
-use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object};
+use super::{Method, Model, Prepared, Rows, check_plots, object};
 use crate::account::{SHOWN_COMPONENTS, number};
 use crate::args::{KdaArgs, Precision};
 use crate::exit::Failure;
 use crate::figures::Shown;
 use crate::model::draw_scatter;
-use crate::rows::TableRows;
 use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{aligned, aligned_with_text, counted};
@@ -125,23 +124,15 @@ impl Method for KdaSettings<'_> {
         check_plane(data, plots)
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
         let classes = self.classes(data, rows)?;
-        Ok(PlanWords::new(&self.settings(data, &classes, watch)?.plan(&rows.samples)?))
-    }
-
-    fn plan_source(&self, rows: &mut TableRows, _: &Watch) -> Result<PlanWords, Failure> {
-        Err(needs_all_rows(NAME, rows))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let classes = self.classes(data, rows)?;
-        let model = self.settings(data, &classes, watch)?.fit(&rows.samples, &classes.of_rows)?;
-        Ok(Box::new(Told::of(model)))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, _: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Err(needs_all_rows(NAME, rows))
+        let job = self.settings(data, &classes, watch)?.prepare(&rows.samples, &classes.of_rows)?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 }
 

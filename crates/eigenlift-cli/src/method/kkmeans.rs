@@ -2,13 +2,12 @@
 
 use super::factor::{Predictor, apply, check_kernel, draw_regions, left_out};
 use super::kda::check_plane;
-use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows, object};
+use super::{Method, Model, Prepared, Rows, check_plots, object};
 use crate::account::number;
 use crate::args::{KkmeansArgs, Precision};
 use crate::exit::Failure;
 use crate::figures::{self, Plane, Shown};
 use crate::model::draw_scatter;
-use crate::rows::TableRows;
 use crate::table::DataAccount;
 use crate::values::PlotKind;
 use crate::words::{aligned, counted};
@@ -75,20 +74,14 @@ impl Method for KkmeansSettings<'_> {
         check_plane(data, plots)
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.settings(data, watch)?.plan(&rows.samples)?))
-    }
-
-    fn plan_source(&self, rows: &mut TableRows, _: &Watch) -> Result<PlanWords, Failure> {
-        Err(needs_all_rows(NAME, rows))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Ok(Box::new(Told::of(self.settings(data, watch)?.fit(&rows.samples)?)))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, _: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Err(needs_all_rows(NAME, rows))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.settings(data, watch)?.prepare(&rows.samples)?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 }
 

@@ -4,7 +4,7 @@ mod aligned;
 
 pub(crate) use aligned::Earlier;
 
-use super::{Method, Model, PlanWords, Rows, check_plots, object};
+use super::{Method, Model, Prepared, Rows, check_plots, object};
 use crate::account;
 use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
 use crate::exit::Failure;
@@ -137,6 +137,18 @@ impl KernelPcaSettings<'_> {
         Ok(settings(self.args, data, samples_bytes(data, self.args.precision))?.watch(watch.clone()))
     }
 
+    /// With control limits, and matched to the earlier model, where these are wanted.
+    fn finish(&self, model: FittedKernelPca, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+        let model = match self.control_limits {
+            true => model.with_cross_validation(&rows.samples, watch)?,
+            false => model,
+        };
+        Ok(match &self.earlier {
+            None => Box::new(model),
+            Some(earlier) => Box::new(earlier.align(model, rows.samples.points(), watch)?),
+        })
+    }
+
     /// Whether something is chosen by cross-validation.
     fn chooses(&self) -> bool {
         self.args.components == ComponentChoice::Auto || self.args.kernel.is_automatic()
@@ -208,27 +220,21 @@ impl Method for KernelPcaSettings<'_> {
         Ok(())
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(self.in_memory(data, watch)?.prepare(&rows.samples)?.plan()))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.in_memory(data, watch)?.prepare(&rows.samples)?;
+        Ok(Prepared::new(job, move |model| self.finish(model, rows, watch)))
     }
 
-    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
-        Ok(PlanWords::new(settings.prepare(rows)?.plan()))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let mut model = self.in_memory(data, watch)?.fit(rows.samples.clone())?;
-        if self.control_limits {
-            model = model.with_cross_validation(&rows.samples, watch)?;
-        }
-        Ok(match &self.earlier {
-            None => Box::new(model),
-            Some(earlier) => Box::new(earlier.align(model, rows.samples.points(), watch)?),
-        })
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
+    fn prepare_source<'a>(
+        &'a self,
+        rows: &'a mut TableRows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
         if self.control_limits {
             return Err(Failure::usage(
                 "--control-limits of a table that is read in chunks",
@@ -237,11 +243,19 @@ impl Method for KernelPcaSettings<'_> {
             ));
         }
         let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
-        let model = settings.fit(&mut *rows)?;
-        Ok(match &self.earlier {
-            None => Box::new(model),
-            Some(earlier) => Box::new(earlier.align_source(model, rows, watch)?),
-        })
+        Ok(Prepared::new(settings.prepare(rows)?, |model| Ok(Box::new(model))))
+    }
+
+    fn finish_source(
+        &self,
+        model: Box<dyn Model>,
+        rows: &mut TableRows,
+        watch: &Watch,
+    ) -> Result<Box<dyn Model>, Failure> {
+        match (&self.earlier, model.kernel_pca()) {
+            (Some(earlier), Some(own)) => Ok(Box::new(earlier.align_source(own.clone(), rows, watch)?)),
+            _ => Ok(model),
+        }
     }
 }
 

@@ -7,20 +7,21 @@ mod words;
 
 pub(super) use told::Told;
 
-use super::{Method, Model, PlanWords, Rows, check_plots, needs_all_rows};
+use super::{Method, Model, Prepared, Rows, check_plots};
 use crate::args::{
     DiffusionArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice, Precision,
 };
 use crate::exit::Failure;
-use crate::rows::TableRows;
 use crate::table::{DataAccount, samples_bytes};
 use crate::values::PlotKind;
 use edges::{read_cut, read_graph};
-use eigenlift::graph::{Graph, NeighborSearch};
-use eigenlift::methods::manifold::{Affinity, Cut, Disconnected, ManifoldKind, ManifoldPlan};
+use eigenlift::data::AnySamples;
+use eigenlift::graph::NeighborSearch;
+use eigenlift::methods::manifold::{Affinity, Cut, Disconnected, ManifoldBody, ManifoldInput, ManifoldKind};
 use eigenlift::methods::{
     ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear,
 };
+use eigenlift::model::Job;
 use eigenlift::progress::Watch;
 use picture::{Joined, Source};
 use std::path::Path;
@@ -36,16 +37,6 @@ pub(crate) enum ManifoldSettings<'a> {
     Laplacian(&'a LaplacianArgs),
     Diffusion(&'a DiffusionArgs),
     Lle(&'a LleArgs),
-}
-
-/// What the table is to the method.
-enum Given {
-    Rows,
-    Distances,
-    /// Rows, and the graph between them.
-    Graph(Graph),
-    /// How alike rows are.
-    Affinities,
 }
 
 /// Sets what every method has.
@@ -126,21 +117,25 @@ impl ManifoldSettings<'_> {
         matches!(self, Self::Isomap(args) if args.disconnected == Disconnected::Separate)
     }
 
-    fn given(&self, data: &DataAccount) -> Result<Given, Failure> {
-        match self {
+    /// What the table is to the method; the graph between its rows is read here.
+    fn input(&self, data: &DataAccount, samples: &AnySamples) -> Result<ManifoldInput, Failure> {
+        let samples = samples.clone();
+        Ok(match self {
             Self::Isomap(IsomapArgs { graph: Some(path), .. }) => {
-                Ok(Given::Graph(read_graph(path, data.rows)?))
+                ManifoldInput::graph(read_graph(path, data.rows)?, Some(samples))
             }
             Self::Laplacian(LaplacianArgs { kernel: Some(kernel), .. }) if kernel.is_precomputed() => {
-                Ok(Given::Affinities)
+                ManifoldInput::affinities(samples)
             }
             Self::Isomap(IsomapArgs { metric: MetricChoice::Precomputed, .. })
             | Self::Mds(MdsArgs { metric: MetricChoice::Precomputed, .. })
             | Self::Laplacian(LaplacianArgs { metric: MetricChoice::Precomputed, .. }) => {
-                Ok(Given::Distances)
+                ManifoldInput::distances(samples)
             }
-            _ => Ok(Given::Rows),
-        }
+            Self::Isomap(_) | Self::Mds(_) | Self::Laplacian(_) | Self::Diffusion(_) | Self::Lle(_) => {
+                samples.into()
+            }
+        })
     }
 
     fn isomap(&self, args: &IsomapArgs, data: &DataAccount, watch: &Watch) -> Result<Isomap, Failure> {
@@ -206,61 +201,46 @@ impl ManifoldSettings<'_> {
             .ridge(args.ridge)
     }
 
-    fn planned(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<ManifoldPlan, Failure> {
-        let (x, given) = (rows.samples.clone(), self.given(data)?);
-        let plan = match (self, given) {
-            (Self::Isomap(args), Given::Distances) => self.isomap(args, data, watch)?.plan_distances(x),
-            (Self::Isomap(args), Given::Graph(graph)) => {
-                self.isomap(args, data, watch)?.plan_graph(graph, Some(x))
-            }
-            (Self::Isomap(args), _) => self.isomap(args, data, watch)?.plan(x),
-            (Self::Mds(args), Given::Distances) => self.mds(args, data, watch).plan_distances(x),
-            (Self::Mds(args), _) => self.mds(args, data, watch).plan(x),
-            (Self::Laplacian(args), Given::Distances | Given::Affinities) => {
-                self.laplacian(args, data, watch).plan_distances(x)
-            }
-            (Self::Laplacian(args), _) => self.laplacian(args, data, watch).plan(x),
-            (Self::Diffusion(args), _) => self.diffusion(args, data, watch).plan(x),
-            (Self::Lle(args), _) => self.lle(args, data, watch).plan(x),
-        };
-        Ok(plan?)
-    }
-
-    fn fitted(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<FittedManifold, Failure> {
-        let (x, given) = (rows.samples.clone(), self.given(data)?);
-        let model = match (self, given) {
-            (Self::Isomap(args), given) => {
-                let settings = self.isomap(args, data, watch)?;
-                match given {
-                    Given::Graph(graph) => settings.fit_graph(graph, Some(x)),
-                    Given::Distances => settings.fit_distances(x),
-                    _ => settings.fit(x),
-                }
-            }
-            (Self::Mds(args), Given::Distances) => self.mds(args, data, watch).fit_distances(x),
-            (Self::Mds(args), _) => self.mds(args, data, watch).fit(x),
-            (Self::Laplacian(args), given) => {
-                let settings = self.laplacian(args, data, watch);
-                match given {
-                    Given::Affinities => settings.fit_affinity(x),
-                    Given::Distances => settings.fit_distances(x),
-                    _ => settings.fit(x),
-                }
-            }
-            (Self::Diffusion(args), _) => self.diffusion(args, data, watch).fit(x),
-            (Self::Lle(args), _) => self.lle(args, data, watch).fit(x),
-        };
-        Ok(model?)
+    fn job(
+        &self,
+        data: &DataAccount,
+        input: ManifoldInput,
+        watch: &Watch,
+    ) -> Result<Job<'static, ManifoldBody>, Failure> {
+        Ok(match self {
+            Self::Isomap(args) => self.isomap(args, data, watch)?.prepare(input),
+            Self::Mds(args) => self.mds(args, data, watch).prepare(input),
+            Self::Laplacian(args) => self.laplacian(args, data, watch).prepare(input),
+            Self::Diffusion(args) => self.diffusion(args, data, watch).prepare(input),
+            Self::Lle(args) => self.lle(args, data, watch).prepare(input),
+        }?)
     }
 
     /// What the picture of the graph is drawn from.
-    fn source(&self, data: &DataAccount, rows: &Rows) -> Result<Option<Source>, Failure> {
-        let Some((search, metric)) = self.neighborhood() else { return Ok(None) };
-        let joined = match self.given(data)? {
-            Given::Graph(graph) => Joined::Given(graph),
+    fn source(&self, data: &DataAccount, rows: &Rows, input: &ManifoldInput) -> Option<Source> {
+        let (search, metric) = self.neighborhood()?;
+        let joined = match input {
+            ManifoldInput::Graph(graph, _) => Joined::Given(graph.clone()),
             _ => Joined::Found(search, metric),
         };
-        Ok(Some(Source { samples: rows.samples.clone(), names: data.column_names.clone(), joined }))
+        Some(Source { samples: rows.samples.clone(), names: data.column_names.clone(), joined })
+    }
+
+    fn told(
+        &self,
+        model: FittedManifold,
+        data: &DataAccount,
+        source: Option<Source>,
+    ) -> Result<Box<dyn Model>, Failure> {
+        if model.n_components() == 0 {
+            return Err(Failure::Input(format!(
+                "{}: no coordinate of {} was found; at least one must stand out from rounding. \
+                 Change the settings that say how alike rows are, or look for rows that are all the same.",
+                data.path.display(),
+                self.name()
+            )));
+        }
+        Ok(Box::new(Told::new(model, source, self.is_separate())))
     }
 }
 
@@ -318,28 +298,15 @@ impl Method for ManifoldSettings<'_> {
         Ok(())
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        Ok(PlanWords::new(&self.planned(data, rows, watch)?))
-    }
-
-    fn plan_source(&self, rows: &mut TableRows, _: &Watch) -> Result<PlanWords, Failure> {
-        Err(needs_all_rows(self.name(), rows))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let model = self.fitted(data, rows, watch)?;
-        if model.n_components() == 0 {
-            return Err(Failure::Input(format!(
-                "{}: no coordinate of {} was found; at least one must stand out from rounding. \
-                 Change the settings that say how alike rows are, or look for rows that are all the same.",
-                data.path.display(),
-                self.name()
-            )));
-        }
-        Ok(Box::new(Told::new(model, self.source(data, rows)?, self.is_separate())))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, _: &Watch) -> Result<Box<dyn Model>, Failure> {
-        Err(needs_all_rows(self.name(), rows))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let input = self.input(data, &rows.samples)?;
+        let source = self.source(data, rows, &input);
+        let job = self.job(data, input, watch)?;
+        Ok(Prepared::new(job, move |model| self.told(model, data, source)))
     }
 }

@@ -1,6 +1,6 @@
 //! Principal component analysis.
 
-use super::{Method, Model, PlanWords, Rows, check_plots, object};
+use super::{Method, Model, Prepared, Rows, check_plots, object};
 use crate::account::{SHOWN_COMPONENTS, certified, choice_table, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
 use crate::exit::Failure;
@@ -158,24 +158,23 @@ impl Method for PcaSettings<'_> {
         Ok(())
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = self.in_memory(data, watch);
-        Ok(PlanWords::new(settings.prepare((rows.samples.points(), rows.weights.as_deref()))?.plan()))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.in_memory(data, watch).prepare((rows.samples.points(), rows.weights.as_deref()))?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 
-    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(PlanWords::new(settings.prepare(rows)?.plan()))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = self.in_memory(data, watch);
-        Ok(Box::new(Told::of(settings.fit((rows.samples.points(), rows.weights.as_deref()))?)))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(Box::new(Told::of(settings.fit(rows)?)))
+    fn prepare_source<'a>(
+        &'a self,
+        rows: &'a mut TableRows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.settings(&rows.account, rows.held_bytes(), watch).prepare(rows)?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whitening.
 
 use super::pca::{apply, certainty, check_sketch, component_table, draw_scree};
-use super::{Method, Model, PlanWords, Rows, check_plots, object};
+use super::{Method, Model, Prepared, Rows, check_plots, object};
 use crate::account::number;
 use crate::args::{Precision, WhitenArgs};
 use crate::exit::Failure;
@@ -73,24 +73,23 @@ impl Method for WhitenSettings<'_> {
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Whitening])
     }
 
-    fn plan(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = self.in_memory(data, watch);
-        Ok(PlanWords::new(settings.prepare((rows.samples.points(), rows.weights.as_deref()))?.plan()))
+    fn prepare<'a>(
+        &'a self,
+        data: &'a DataAccount,
+        rows: &'a Rows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.in_memory(data, watch).prepare((rows.samples.points(), rows.weights.as_deref()))?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 
-    fn plan_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<PlanWords, Failure> {
-        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(PlanWords::new(settings.prepare(rows)?.plan()))
-    }
-
-    fn fit(&self, data: &DataAccount, rows: &Rows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = self.in_memory(data, watch);
-        Ok(Box::new(Told::of(settings.fit((rows.samples.points(), rows.weights.as_deref()))?)))
-    }
-
-    fn fit_source(&self, rows: &mut TableRows, watch: &Watch) -> Result<Box<dyn Model>, Failure> {
-        let settings = self.settings(&rows.account, rows.held_bytes(), watch);
-        Ok(Box::new(Told::of(settings.fit(rows)?)))
+    fn prepare_source<'a>(
+        &'a self,
+        rows: &'a mut TableRows,
+        watch: &'a Watch,
+    ) -> Result<Prepared<'a>, Failure> {
+        let job = self.settings(&rows.account, rows.held_bytes(), watch).prepare(rows)?;
+        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
     }
 }
 

@@ -24,6 +24,7 @@ mod outputs;
 mod pca;
 mod pictures;
 mod plan_memory;
+mod read_once;
 mod report;
 mod scale;
 mod score;

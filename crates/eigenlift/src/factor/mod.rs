@@ -34,16 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl FeatureSettings {
-    /// Which features a fit would use, without choosing them.
-    ///
-    /// # Errors
-    /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
-    pub fn plan_features(&self, x: &AnySamples) -> Result<FactorPlan> {
-        let engine = self.running_engine()?;
-        Ok(FactorPlan::of(&self.plan_within(x, &self.similarity_of(x)?, FALLBACK_LANDMARKS, &*engine)?))
-    }
-
-    /// As [`FeatureSettings::plan_features`], with at most so many landmarks where their number was not asked for.
+    /// Which features a fit would use, without choosing them; at most so many landmarks where their number was not asked for.
     ///
     /// # Errors
     /// Settings out of range, not enough memory.
@@ -62,50 +53,54 @@ impl FeatureSettings {
         Ok(plan)
     }
 
-    /// Chooses the features; rows other than those that landmarks are chosen from are not read yet.
+    /// Plans and chooses the features.
     ///
     /// # Errors
-    /// As [`FeatureSettings::plan_features`], and cancellation.
+    /// As [`FeatureSettings::plan_within`] and [`FeatureSettings::choose`]; samples that the kernel cannot take.
     #[cfg(test)]
     pub(crate) fn of(&self, x: &AnySamples) -> Result<Factor> {
-        self.within(x, self.similarity_of(x)?, FALLBACK_LANDMARKS)
+        let (engine, similarity) = (self.running_engine()?, self.similarity_of(x)?);
+        let plan = self.plan_within(x, &similarity, FALLBACK_LANDMARKS, &*engine)?;
+        self.choose(x, (&similarity, &plan), &engine)
     }
 
-    /// Chooses the features, at most so many landmarks where their number was not asked for.
+    /// Chooses the features as planned; rows other than those that landmarks are chosen from are not read yet.
     ///
     /// # Errors
-    /// As [`FeatureSettings::plan_features`], and cancellation.
-    pub(crate) fn within(&self, x: &AnySamples, similarity: Similarity, most: usize) -> Result<Factor> {
-        let engine = self.running_engine()?;
-        let plan = self.plan_within(x, &similarity, most, &*engine)?;
-        let (features, sampled) = choose_features(self, x, &similarity, &plan, &engine)?;
-        let mut told = FactorPlan::of(&plan);
+    /// Landmarks that cannot be chosen, and cancellation.
+    pub(crate) fn choose(
+        &self,
+        x: &AnySamples,
+        (similarity, plan): (&Similarity, &Plan),
+        engine: &Arc<dyn Engine>,
+    ) -> Result<Factor> {
+        let (features, sampled) = choose_features(self, x, similarity, plan, engine)?;
+        let mut told = FactorPlan::of(plan);
         told.rank = features.dimension();
         let features = RowFeatures::new(features, x.n_rows());
         let warning = match told.approximation {
             // Features that are written out are centered before anything is squared.
             None => None,
-            Some(_) => FarFromOrigin::of(&similarity, x).warning(),
+            Some(_) => FarFromOrigin::of(similarity, x).warning(),
         };
-        Ok(Factor { features, sampled, plan: told, warning, engine })
+        Ok(Factor { features, sampled, plan: told, warning, engine: Arc::clone(engine) })
     }
 }
 
-/// What `plan` gives for the usual number of landmarks or, where that does not fit into memory, for the most that do; and
-/// that number.
+/// What `plan` gives for the usual number of landmarks or, where that does not fit into memory, for the most that do.
 ///
 /// # Errors
 /// Those of `plan` with the usual number.
-pub(crate) fn shrunk<T>(plan: impl Fn(usize) -> Result<T>) -> Result<(T, usize)> {
+pub(crate) fn shrunk<T>(plan: impl Fn(usize) -> Result<T>) -> Result<T> {
     let refused = match plan(FALLBACK_LANDMARKS) {
         Err(error @ Error::Memory { .. }) => error,
-        other => return other.map(|planned| (planned, FALLBACK_LANDMARKS)),
+        other => return other,
     };
     let (mut low, mut high, mut found) = (0, FALLBACK_LANDMARKS, None);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         match plan(middle) {
-            Ok(planned) => (low, found) = (middle, Some((planned, middle))),
+            Ok(planned) => (low, found) = (middle, Some(planned)),
             Err(_) => high = middle,
         }
     }

@@ -12,8 +12,7 @@ mod solve;
 #[cfg(test)]
 mod tests;
 
-pub use fitted::FittedKernelCca;
-pub(super) use fitted::KernelCcaBody;
+pub use fitted::{FittedKernelCca, KernelCcaBody};
 pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 
@@ -27,8 +26,7 @@ use crate::factor::{
 use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
-use crate::model::Projection;
-use crate::model::check_column_names;
+use crate::model::{Job, Plan, Projection, check_column_names};
 use crate::progress::Watch;
 use held_out::{nested, study};
 use moments::FoldMoments;
@@ -121,14 +119,17 @@ impl KernelCca {
         self
     }
 
-    /// What a fit would do, without doing it.
+    /// Plans a fit of views of the same rows, which [`Job::run`] then does.
     ///
     /// # Errors
-    /// Settings out of range, views that do not fit together, not enough memory.
-    pub fn plan(&self, views: &[AnySamples]) -> Result<KernelCcaPlan> {
+    /// As [`KernelCca::fit`], as far as they can be known in advance.
+    pub fn prepare(&self, views: &[AnySamples]) -> Result<Job<'static, KernelCcaBody>> {
         self.check(views)?;
         let engine = self.features.running_engine()?;
-        Ok(self.plan_for(views, &self.similarities(views, &engine)?, &engine)?.0)
+        let similarities = self.similarities(views, &engine)?;
+        let (plan, features) = self.planned(views, &similarities, &engine)?;
+        let (settings, views) = (self.clone(), views.to_vec());
+        Ok(Job::new(plan, move |_| settings.run(&views, (&similarities, &features), &engine)))
     }
 
     /// The kernel of each view.
@@ -139,24 +140,25 @@ impl KernelCca {
         views.iter().enumerate().map(of).collect()
     }
 
-    /// The plan, and the most landmarks of a view that it was made for.
-    fn plan_for(
+    /// The plan, and that of the features of each view.
+    fn planned(
         &self,
         views: &[AnySamples],
         similarities: &[Similarity],
         engine: &Arc<dyn Engine>,
-    ) -> Result<(KernelCcaPlan, usize)> {
+    ) -> Result<(KernelCcaPlan, Vec<Plan>)> {
         shrunk(|most| {
-            let mut plans = Vec::with_capacity(views.len());
+            let mut features = Vec::with_capacity(views.len());
             for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
                 let plan = self.features_of(view, engine).plan_within(x, similarity, most, &**engine);
-                plans.push(FactorPlan::of(&plan.map_err(|error| in_view(error, view))?));
+                features.push(plan.map_err(|error| in_view(error, view))?);
             }
-            KernelCcaPlan::new(plans, &self.asked())
+            let plan = KernelCcaPlan::new(features.iter().map(FactorPlan::of).collect(), &self.asked())?;
+            Ok((plan, features))
         })
     }
 
-    /// Fits views of the same rows.
+    /// Fits views of the same rows: what [`KernelCca::prepare`] plans.
     ///
     /// With κ chosen, held-out correlations are those of nested cross-validation: κ is chosen without the fold that is measured.
     ///
@@ -167,19 +169,25 @@ impl KernelCca {
     /// Fewer than two views, different numbers of rows, settings out of range, entries that are not finite, a view that does
     /// not vary, κ = 0 where every correlation would be 1, not enough memory, cancellation.
     pub fn fit(&self, views: &[AnySamples]) -> Result<FittedKernelCca> {
-        self.check(views)?;
-        let engine = self.features.running_engine()?;
-        let similarities = self.similarities(views, &engine)?;
-        let (_, most) = self.plan_for(views, &similarities, &engine)?;
+        self.prepare(views)?.run()
+    }
+
+    fn run(
+        &self,
+        views: &[AnySamples],
+        (similarities, features): (&[Similarity], &[Plan]),
+        engine: &Arc<dyn Engine>,
+    ) -> Result<FittedKernelCca> {
         let mut factors = Vec::with_capacity(views.len());
-        for (view, (x, similarity)) in views.iter().zip(similarities).enumerate() {
-            let factor = self.features_of(view, &engine).within(x, similarity, most);
+        for (view, (x, planned)) in views.iter().zip(similarities.iter().zip(features)).enumerate() {
+            let factor = self.features_of(view, engine).choose(x, planned, engine);
             factors.push(factor.map_err(|error| in_view(error, view))?);
         }
+        // Features may be fewer than planned.
         let plans = factors.iter().map(|factor| factor.plan.clone()).collect();
         let plan = KernelCcaPlan::new(plans, &self.asked())?;
         let work = Work { settings: self, views, factors, plan, watch: &self.features.watch };
-        engine.complete(|| work.run(&engine))
+        engine.complete(|| work.run(engine))
     }
 
     fn asked(&self) -> Asked {

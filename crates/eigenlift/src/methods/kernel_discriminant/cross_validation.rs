@@ -1,6 +1,6 @@
 //! Accuracy on held-out rows for each κ, from the moments of folds and one more reading of the rows, (C25).
 
-use super::Job;
+use super::Work;
 use super::classify::{Rule, most_probable};
 use super::solve::Within;
 use super::sums::Sums;
@@ -56,13 +56,13 @@ pub(super) struct Trials {
 ///
 /// Cost for F folds: 9m³ flops for each fold, and for each of F(F − 1)/2 pairs of them where there are several κ, then one reading of the
 /// rows and 2·m·(classes − 1) flops a row for each κ, about F/2 times as many with pairs.
-pub(super) fn cross_validate(job: &Job<'_>, sums: &Sums, kappas: &[f64], watch: &Watch) -> Result<Trials> {
-    let folds = job.labels.n_folds;
+pub(super) fn cross_validate(work: &Work<'_>, sums: &Sums, kappas: &[f64], watch: &Watch) -> Result<Trials> {
+    let folds = work.labels.n_folds;
     watch.step("directions of folds", 0, folds)?;
-    let mut models = job.models((0..folds).map(|fold| vec![fold]).collect(), (sums, kappas), watch)?;
+    let mut models = work.models((0..folds).map(|fold| vec![fold]).collect(), (sums, kappas), watch)?;
     if kappas.len() > 1 && folds >= FEWEST_NESTED {
         let pairs = (0..folds).flat_map(|f| (f + 1..folds).map(move |g| vec![f, g])).collect();
-        match job.models(pairs, (sums, kappas), watch) {
+        match work.models(pairs, (sums, kappas), watch) {
             // The few rows outside two folds may be alike where those of the fit are not.
             Err(Error::NoVariance { .. }) => (),
             found => models.extend(found?),
@@ -70,16 +70,16 @@ pub(super) fn cross_validate(job: &Job<'_>, sums: &Sums, kappas: &[f64], watch: 
     }
     let choosing = models.len() > folds;
     let mut rows = vec![0.0; folds];
-    job.labels.folds.iter().for_each(|fold| rows[*fold as usize] += 1.0);
+    work.labels.folds.iter().for_each(|fold| rows[*fold as usize] += 1.0);
     let empty = |model: &Model| {
         let zeros = vec![0.0; model.rules.rules.len()];
         vec![Tally { right: zeros.clone(), loss: zeros }; model.held_out.len()]
     };
     let mut found: Vec<Vec<Tally>> = models.iter().map(empty).collect();
-    job.factor.each_piece(job.x.points(), "held-out rows", watch, &mut |first, rows| {
+    work.factor.each_piece(work.x.points(), "held-out rows", watch, &mut |first, rows| {
         for (model, tallies) in models.iter().zip(&mut found) {
             for (fold, tally) in model.held_out.iter().zip(tallies) {
-                tally.add(*fold, &model.rules, (first, &rows), job);
+                tally.add(*fold, &model.rules, (first, &rows), work);
             }
         }
         Ok(())
@@ -95,7 +95,7 @@ pub(super) fn cross_validate(job: &Job<'_>, sums: &Sums, kappas: &[f64], watch: 
     Ok(Trials { rows, tallies: found.into_iter().flatten().collect(), inner })
 }
 
-impl Job<'_> {
+impl Work<'_> {
     /// Directions of every κ without each of these folds or pairs of them.
     fn models(
         &self,
@@ -143,8 +143,8 @@ impl FoldRules {
 }
 
 impl Tally {
-    fn add(&mut self, fold: usize, rules: &FoldRules, (first, rows): (usize, &FeatureRows), job: &Job<'_>) {
-        let labels = job.labels;
+    fn add(&mut self, fold: usize, rules: &FoldRules, (first, rows): (usize, &FeatureRows), work: &Work<'_>) {
+        let labels = work.labels;
         let own: Vec<usize> =
             (0..rows.features.n_rows()).filter(|i| labels.folds[first + i] as usize == fold).collect();
         let places = rules.places(rows, &own);
@@ -241,10 +241,10 @@ mod tests {
         let factor = settings.features.of(&x).unwrap();
         let engine = settings.features.running_engine().unwrap();
         let watch = Watch::default();
-        let job = Job { settings: &settings, factor: &factor, x: &x, labels: &labels, engine: &*engine };
+        let work = Work { settings: &settings, factor: &factor, x: &x, labels: &labels, engine: &*engine };
         let sums = Sums::read(&factor, x.points(), (&labels, false), &watch).unwrap();
         let kappas = [0.003, 0.5];
-        let trials = cross_validate(&job, &sums, &kappas, &watch).unwrap();
+        let trials = cross_validate(&work, &sums, &kappas, &watch).unwrap();
         // What a fit of some rows says of the rows of a fold: how many are right, and −Σ log p.
         let of = |rows: &[usize]| rows.iter().map(|row| classes[*row]).collect::<Vec<u32>>();
         let reference = |rest: &[usize], fold: u32, kappa: f64| {

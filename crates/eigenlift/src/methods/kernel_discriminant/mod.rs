@@ -8,7 +8,7 @@ mod labels;
 mod solve;
 mod sums;
 
-pub use fitted::FittedKernelDiscriminant;
+pub use fitted::{FittedKernelDiscriminant, KernelDiscriminantBody};
 
 use crate::data::AnySamples;
 use crate::engine::Engine;
@@ -19,12 +19,10 @@ use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::linalg::scale_columns;
 use crate::matrix::Matrix;
-use crate::model::Projection;
-use crate::model::check_column_names;
+use crate::model::{Job, Plan, Projection, check_column_names};
 use classify::Rule;
 use cross_validation::{Trials, cross_validate};
 use fitted::Facts;
-pub(super) use fitted::KernelDiscriminantBody;
 use labels::Labels;
 use solve::{Discriminants, Within};
 use std::sync::Arc;
@@ -117,36 +115,38 @@ impl KernelDiscriminant {
         self
     }
 
-    /// Which features a fit would use; classes are taken to be as many as were named.
+    /// Plans a fit on rows of known classes, numbered from 0, which [`Job::run`] then does.
     ///
     /// # Errors
-    /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
-    pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
+    /// As [`KernelDiscriminant::fit`], as far as they can be known in advance.
+    pub fn prepare(&self, x: &AnySamples, classes: &[u32]) -> Result<Job<'static, KernelDiscriminantBody>> {
         self.check_settings(x)?;
-        let classes = self.class_names.len().max(2);
-        // No class can have more rows than this when all have as many.
-        let folds = self.folds.min(x.n_rows() / classes);
-        let (mut plan, _) = self.plan_for(x, &self.features.similarity_of(x)?, (classes, folds))?;
-        plan.reasons.push(self.reason(folds));
+        let mut warnings = Vec::new();
+        let labels = Labels::new(classes, x.n_rows(), &self.class_names)?.split(
+            self.folds,
+            self.features.seed,
+            &mut warnings,
+        );
+        let n_components = self.shown_components(labels.n_classes(), &mut warnings)?;
+        let (engine, similarity) = (self.features.running_engine()?, self.features.similarity_of(x)?);
+        let (plan, features) = shrunk(|most| {
+            let features = self.features.plan_within(x, &similarity, most, &*engine)?;
+            Ok((self.with_all(FactorPlan::of(&features), &labels)?, features))
+        })?;
+        let (settings, x) = (self.clone(), x.clone());
+        let prepared = Prepared { similarity, features, labels, n_components, warnings, engine };
+        Ok(Job::new(plan, move |_| settings.run(&x, prepared)))
+    }
+
+    /// The plan of features with all that a fit needs beside them.
+    fn with_all(&self, plan: FactorPlan, labels: &Labels) -> Result<FactorPlan> {
+        let needed = self.bytes(&plan, labels.n_classes(), labels.n_folds);
+        let mut plan = plan.needing(needed)?;
+        plan.reasons.push(self.reason(labels.n_folds));
         Ok(plan)
     }
 
-    /// The plan for so many classes and folds, and the most landmarks it was made for.
-    fn plan_for(
-        &self,
-        x: &AnySamples,
-        similarity: &Similarity,
-        (classes, folds): (usize, usize),
-    ) -> Result<(FactorPlan, usize)> {
-        let engine = self.features.running_engine()?;
-        shrunk(|most| {
-            let plan = FactorPlan::of(&self.features.plan_within(x, similarity, most, &*engine)?);
-            let needed = self.bytes(&plan, classes, folds);
-            plan.needing(needed)
-        })
-    }
-
-    /// Fits on rows of known classes, numbered from 0.
+    /// Fits on rows of known classes, numbered from 0: what [`KernelDiscriminant::prepare`] plans.
     ///
     /// With κ chosen, the accuracy on held-out rows is that of nested cross-validation: κ is chosen without the fold that is measured.
     ///
@@ -157,27 +157,20 @@ impl KernelDiscriminant {
     /// One class, a class of fewer than 2 rows, settings out of range, κ = 0 where classes have no variance within
     /// ([`KernelDiscriminant::regularization`]), entries that the kernel cannot take, not enough memory, cancellation.
     pub fn fit(&self, x: &AnySamples, classes: &[u32]) -> Result<FittedKernelDiscriminant> {
-        self.check_settings(x)?;
-        let mut warnings = Vec::new();
-        let labels = Labels::new(classes, x.n_rows(), &self.class_names)?.split(
-            self.folds,
-            self.features.seed,
-            &mut warnings,
-        );
-        let k = self.shown_components(labels.n_classes(), &mut warnings)?;
-        let similarity = self.features.similarity_of(x)?;
-        let (_, most) = self.plan_for(x, &similarity, (labels.n_classes(), labels.n_folds))?;
-        let factor = self.features.within(x, similarity, most)?;
+        self.prepare(x, classes)?.run()
+    }
+
+    fn run(&self, x: &AnySamples, prepared: Prepared) -> Result<FittedKernelDiscriminant> {
+        let Prepared { similarity, features, labels, n_components: k, mut warnings, engine } = prepared;
+        let factor = self.features.choose(x, (&similarity, &features), &engine)?;
         warnings.extend(factor.warning.clone());
-        let needed = self.bytes(&factor.plan, labels.n_classes(), labels.n_folds);
-        let mut plan = factor.plan.clone().needing(needed)?;
-        plan.reasons.push(self.reason(labels.n_folds));
-        let engine = self.features.running_engine()?;
-        let job = Job { settings: self, factor: &factor, x, labels: &labels, engine: &*engine };
+        // Features may be fewer than planned.
+        let plan = self.with_all(factor.plan.clone(), &labels)?;
+        let work = Work { settings: self, factor: &factor, x, labels: &labels, engine: &*engine };
         let without_kappa = self.regularization == Regularization::Value(0.0);
         let sums = Sums::read(&factor, x.points(), (&labels, without_kappa), &self.features.watch)?;
-        let (solved, held_out) = job.solve(&sums, &mut warnings)?;
-        let (projection, means) = job.projection(&solved);
+        let (solved, held_out) = work.solve(&sums, &mut warnings)?;
+        let (projection, means) = work.projection(&solved);
         let rank = solved.ratios.len();
         if rank < k {
             warnings
@@ -202,7 +195,7 @@ impl KernelDiscriminant {
         let column_names = self.column_names.clone();
         let mut model =
             FittedKernelDiscriminant { plan, warnings, column_names, engine: Arc::clone(&engine), body };
-        model.facts.training_accuracy = job.training_accuracy(&model)?;
+        model.facts.training_accuracy = work.training_accuracy(&model)?;
         Ok(model)
     }
 
@@ -262,8 +255,19 @@ impl KernelDiscriminant {
     }
 }
 
+/// What a fit begins with.
+struct Prepared {
+    similarity: Similarity,
+    /// The plan of features.
+    features: Plan,
+    labels: Labels,
+    n_components: usize,
+    warnings: Vec<String>,
+    engine: Arc<dyn Engine>,
+}
+
 /// What a fit works with.
-struct Job<'a> {
+struct Work<'a> {
     settings: &'a KernelDiscriminant,
     factor: &'a Factor,
     x: &'a AnySamples,
@@ -280,7 +284,7 @@ struct HeldOut {
     curve: Option<RegularizationCurve>,
 }
 
-impl Job<'_> {
+impl Work<'_> {
     /// Directions for the κ asked for or the best one.
     fn solve(&self, sums: &Sums, warnings: &mut Vec<String>) -> Result<(Discriminants, HeldOut)> {
         let all = sums.of_all()?;

@@ -7,7 +7,7 @@ mod reading;
 mod rows;
 mod seeds;
 
-pub use fitted::FittedKernelKMeans;
+pub use fitted::{FittedKernelKMeans, KernelKMeansBody};
 
 use crate::data::AnySamples;
 use crate::data::folds::gathered;
@@ -18,10 +18,8 @@ use crate::features::FeatureSettings;
 use crate::gram::Similarity;
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
-use crate::model::check_column_names;
-use crate::model::{Lift, Projection};
+use crate::model::{Job, Lift, Plan, Projection, check_column_names};
 use crate::progress::Watch;
-pub(super) use fitted::KernelKMeansBody;
 use fitted::{Facts, Measure};
 use lloyd::{Lloyd, Outcome};
 use reading::{Keep, Reading, Wish};
@@ -109,25 +107,22 @@ impl KernelKMeans {
         self
     }
 
-    /// Which features a fit would use, and whether those of all rows are held.
+    /// Plans a fit, which [`Job::run`] then does: which features it uses, and whether those of all rows are held.
     ///
     /// # Errors
-    /// Settings out of range, entries that are not finite or that the kernel cannot take, not enough memory.
-    pub fn plan(&self, x: &AnySamples) -> Result<FactorPlan> {
+    /// As [`KernelKMeans::fit`], as far as they can be known in advance.
+    pub fn prepare(&self, x: &AnySamples) -> Result<Job<'static, KernelKMeansBody>> {
         self.check(x)?;
-        Ok(self.plan_for(x, &self.features.similarity_of(x)?)?.0)
+        let (engine, similarity) = (self.features.running_engine()?, self.features.similarity_of(x)?);
+        let (plan, features) = shrunk(|most| {
+            let features = self.features.plan_within(x, &similarity, most, &*engine)?;
+            Ok((self.keep(FactorPlan::of(&features))?.0, features))
+        })?;
+        let (settings, x) = (self.clone(), x.clone());
+        Ok(Job::new(plan, move |_| settings.run(&x, (&similarity, &features), &engine)))
     }
 
-    /// The plan, and the most landmarks it was made for.
-    fn plan_for(&self, x: &AnySamples, similarity: &Similarity) -> Result<(FactorPlan, usize)> {
-        let engine = self.features.running_engine()?;
-        shrunk(|most| {
-            let plan = self.features.plan_within(x, similarity, most, &*engine)?;
-            Ok(self.keep(FactorPlan::of(&plan))?.0)
-        })
-    }
-
-    /// Finds the clusters of rows. Where fewer rows differ than there are clusters, some clusters stay empty, with the centre
+    /// Finds the clusters of rows: what [`KernelKMeans::prepare`] plans. Where fewer rows differ than there are clusters, some clusters stay empty, with the centre
     /// of another, and a warning says how many.
     ///
     /// Cost: one reading of the rows, n·m(2d + 2m) flops with m features, then 2·n·m·clusters for each step.
@@ -136,19 +131,25 @@ impl KernelKMeans {
     /// Settings out of range, more clusters than rows, entries that the kernel cannot take, not enough memory,
     /// cancellation.
     pub fn fit(&self, x: &AnySamples) -> Result<FittedKernelKMeans> {
-        self.check(x)?;
-        let engine = self.features.running_engine()?;
+        self.prepare(x)?.run()
+    }
+
+    fn run(
+        &self,
+        x: &AnySamples,
+        planned: (&Similarity, &Plan),
+        engine: &Arc<dyn Engine>,
+    ) -> Result<FittedKernelKMeans> {
         let watch = &self.features.watch;
-        let similarity = self.features.similarity_of(x)?;
-        let (_, most) = self.plan_for(x, &similarity)?;
-        let mut factor = self.features.within(x, similarity, most)?;
+        let mut factor = self.features.choose(x, planned, engine)?;
+        // Features may be fewer than planned.
         let (plan, keep) = self.keep(factor.plan.clone())?;
         factor.plan = plan;
         let reading = Reading::of(&factor, x.points(), &keep, watch)?;
-        let job = Job { settings: self, factor: &factor, x, engine: &*engine, watch };
+        let work = Work { settings: self, factor: &factor, x, engine: &**engine, watch };
         match self.spectral {
-            Some(q) => job.spectral(reading, q, &engine),
-            None => job.direct(reading, &engine),
+            Some(q) => work.spectral(reading, q, engine),
+            None => work.direct(reading, engine),
         }
     }
 
@@ -207,7 +208,7 @@ fn check_labels(labels: &[u32], n: usize, clusters: usize) -> Result<()> {
 }
 
 /// What a fit works with.
-struct Job<'a> {
+struct Work<'a> {
     settings: &'a KernelKMeans,
     factor: &'a Factor,
     x: &'a AnySamples,
@@ -215,7 +216,7 @@ struct Job<'a> {
     watch: &'a Watch,
 }
 
-impl Job<'_> {
+impl Work<'_> {
     /// Clusters of features.
     fn direct(&self, reading: Reading, engine: &Arc<dyn Engine>) -> Result<FittedKernelKMeans> {
         let reader = Reader {

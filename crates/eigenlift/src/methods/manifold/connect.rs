@@ -1,10 +1,11 @@
 //! From what is given to a graph, and what becomes of several components.
 
+use super::ManifoldInput;
 use super::fitted::GraphFacts;
-use super::settings::{Common, Given};
+use super::settings::Common;
 use crate::data::AnyPoints;
 use crate::error::{Error, Result};
-use crate::graph::{Components, Edge, Graph, Neighbors, Space, bridges, short_circuits};
+use crate::graph::{Components, Edge, Graph, Space, bridges, short_circuits};
 use crate::progress::Watch;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
@@ -85,14 +86,14 @@ pub(super) struct Connected {
 
 /// Neighbours, their graph, edges taken out, components and the policy for them.
 pub(super) fn connect(
-    given: &Given,
+    input: &ManifoldInput,
     common: &Common,
     (policy, cut): (Disconnected, &Cut),
     watch: &Watch,
 ) -> Result<Connected> {
-    let space = given.space(common.metric);
-    let (mut graph, mut facts) = graph_of(given, &space, common, watch)?;
-    let rows = given.rows().filter(|_| matches!(space, Space::Rows { .. })).map(|x| x.points());
+    let space = input.space(common.metric);
+    let (mut graph, mut facts) = graph_of(input, &space, common, watch)?;
+    let rows = input.rows().filter(|_| matches!(space, Space::Rows { .. })).map(|x| x.points());
     facts.cut = taken_out(&graph, rows, cut, common.seed, watch)?;
     let ends: Vec<(usize, usize)> = facts.cut.iter().map(|edge| (edge.from, edge.to)).collect();
     if !ends.is_empty() {
@@ -111,7 +112,7 @@ pub(super) fn connect(
         match policy {
             Disconnected::Error => return Err(refused(found)),
             Disconnected::Bridge => {
-                let x = given.rows().map(|x| x.points());
+                let x = input.rows().map(|x| x.points());
                 facts.bridges = joined(&space, x, &components, &found, watch)?;
                 graph = graph.with(&facts.bridges)?;
                 let word = if facts.bridges.len() == 1 { "bridge" } else { "bridges" };
@@ -148,32 +149,28 @@ fn told_of_suspects(cut: &Cut, gone: &[Edge]) -> Option<String> {
         .then(|| format!("{} that looked like short circuits: {}", taken(gone.len()), named(gone)))
 }
 
+/// The error of an input that no graph is made of.
+pub(super) fn no_graph(input: &ManifoldInput) -> Error {
+    input.refused("Isomap", "samples, distances between all of them, lists of neighbors or a graph")
+}
+
 /// The graph that is given, or that of neighbours.
-fn graph_of(given: &Given, space: &Space, common: &Common, watch: &Watch) -> Result<(Graph, GraphFacts)> {
-    match given {
-        Given::Graph(graph, _) => Ok((graph.clone(), GraphFacts::default())),
-        Given::Neighbors(lists) => {
-            check_lists(lists, lists.n_rows())?;
-            Ok((Graph::from_neighbors(lists), GraphFacts::default()))
-        }
-        Given::Rows(x) | Given::Distances(x) => {
+fn graph_of(
+    input: &ManifoldInput,
+    space: &Space,
+    common: &Common,
+    watch: &Watch,
+) -> Result<(Graph, GraphFacts)> {
+    match input {
+        ManifoldInput::Graph(graph, _) => Ok((graph.clone(), GraphFacts::default())),
+        ManifoldInput::Neighbors(lists, _) => Ok((Graph::from_neighbors(lists), GraphFacts::default())),
+        ManifoldInput::Affinities(_) => Err(no_graph(input)),
+        ManifoldInput::Samples(x) | ManifoldInput::Distances(x) => {
             let found = common.neighbor_search().among(space, x.points(), watch)?;
             let facts = GraphFacts { search: Some(found.how), ..GraphFacts::default() };
             Ok((Graph::from_neighbors(&found.neighbors), facts))
         }
     }
-}
-
-/// One list for each row, and no neighbour beyond them.
-pub(super) fn check_lists(lists: &Neighbors, n: usize) -> Result<()> {
-    let beyond = (0..lists.n_rows())
-        .find_map(|i| lists.row(i).0.iter().find(|j| **j as usize >= n).map(|j| (i, u64::from(*j))));
-    let found = match beyond {
-        _ if lists.n_rows() != n => format!("lists of neighbours for {} rows", lists.n_rows()),
-        Some((i, j)) => format!("row {} as a neighbour of row {}", j + 1, i + 1),
-        None => return Ok(()),
-    };
-    Err(Error::data(found, format!("there are {n} rows"), "Give a list for each row, of rows that exist"))
 }
 
 fn taken_out(

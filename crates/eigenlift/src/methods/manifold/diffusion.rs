@@ -1,9 +1,10 @@
 //! Diffusion maps.
 
+use super::ManifoldInput;
 use super::embedding::Wanted;
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way};
-use super::settings::{Common, Given, common_settings};
+use super::settings::{Common, common_settings};
 use super::walk::{Walk, WalkOn, walk};
 use crate::data::AnySamples;
 use crate::eigen::basis_columns;
@@ -12,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage, stored_bytes};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
-use crate::model::{Lift, ManifoldLift, Projection};
+use crate::model::{Job, Lift, ManifoldLift, Projection};
+use std::sync::Arc;
 
 /// Diffusion maps, (G15)–(G17): coordinates μ^t·ψ from the slowest directions of a random walk on the samples. Distances
 /// between coordinates are those between where walks of t steps end. New rows by Nyström's formula, (G16).
@@ -59,39 +61,52 @@ impl DiffusionMap {
         self
     }
 
-    /// Embeds rows.
+    /// Plans a fit of samples, which [`Job::run`] then does.
+    ///
+    /// # Errors
+    /// As [`DiffusionMap::fit`], as far as they can be known in advance.
+    pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
+        let input = input.into();
+        let ManifoldInput::Samples(x) = &input else {
+            return Err(input.refused("diffusion maps", "samples"));
+        };
+        let engine = self.common.running_engine()?;
+        let plan = self.planned(&input, &*engine)?;
+        let kernel = Kernel::for_points(&self.kernel, x.points(), self.common.seed)?;
+        let (settings, x) = (self.clone(), x.clone());
+        Ok(Job::new(plan, move |plan| settings.run(x, kernel, (plan, engine))))
+    }
+
+    /// Fits the model: what [`DiffusionMap::prepare`] plans.
     ///
     /// Cost: a few passes over the kernel matrix, n²d flops each when it is not stored.
     ///
     /// # Errors
-    /// When settings or rows cannot be used, a row's kernel values do not sum to a positive number, the tolerance is not met, or it is cancelled.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
-        let given = Given::Rows(x.into());
-        let engine = self.common.running_engine()?;
-        let plan = self.plan_given(&given, &*engine)?;
-        let Given::Rows(x) = given.clone() else { return Err(Error::Cancelled) };
-        let kernel = Kernel::for_points(&self.kernel, x.points(), self.common.seed)?;
-        let stored = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components) == Storage::Stored;
-        let storage = if stored { Storage::Stored } else { Storage::Tiled };
+    /// When settings or samples cannot be used, a sample's kernel values do not sum to a positive number, the tolerance is not met, or it
+    /// is cancelled.
+    pub fn fit(&self, input: impl Into<ManifoldInput>) -> Result<FittedManifold> {
+        self.prepare(input)?.run()
+    }
+
+    fn run(
+        &self,
+        x: AnySamples,
+        kernel: Kernel,
+        (plan, engine): (ManifoldPlan, Arc<dyn Engine>),
+    ) -> Result<FittedManifold> {
+        let storage = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
         let found = engine.complete(|| {
             engine.gram(&Similarity::Kernel(kernel.clone()), &x, storage).and_then(|gram| {
                 let on = WalkOn { gram: &*gram, alpha: self.alpha, may_stay: true };
                 walk(on, self.wanted())
             })
         });
+        let input = ManifoldInput::from(&x);
         let (part, scores, mut facts, warnings) = self.assemble(found?, kernel, x);
-        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
+        facts.neighborhoods = self.common.compare(&input, &scores, &*engine)?;
         let column_names = self.common.column_names.clone();
         let body = ManifoldBody { parts: vec![part], scores, facts };
         Ok(FittedManifold { plan, warnings, column_names, engine, body })
-    }
-
-    /// What [`DiffusionMap::fit`] would do.
-    ///
-    /// # Errors
-    /// As [`DiffusionMap::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
     }
 
     fn wanted(&self) -> Wanted<'_> {
@@ -99,8 +114,8 @@ impl DiffusionMap {
         Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
     }
 
-    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
-        self.common.check(given)?;
+    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(input)?;
         if !(self.alpha.is_finite() && self.time >= 0.0 && self.time.is_finite()) {
             return Err(Error::setting(
                 format!("alpha {} and time {}", self.alpha, self.time),
@@ -116,8 +131,8 @@ impl DiffusionMap {
             ));
         }
         let kernel = self.kernel.to_string();
-        ManifoldPlan::new((ManifoldKind::Diffusion, false), &self.common, given, engine, |allowed| {
-            dense_way(&kernel, given.n_samples(), self.common.n_components, allowed)
+        ManifoldPlan::new((ManifoldKind::Diffusion, false), &self.common, input, engine, |allowed| {
+            dense_way(&kernel, input.n_samples(), self.common.n_components, allowed)
         })
         .map(|plan| ManifoldPlan { metric: format!("kernel {kernel}"), ..plan })
     }

@@ -2,9 +2,10 @@
 
 mod recommend;
 
+use super::ManifoldInput;
 use super::embedding::{Wanted, embed_landmarks};
 use super::plan::graph_bytes;
-use super::settings::{Common, Given, common_settings};
+use super::settings::{Common, common_settings};
 use crate::data::AnySamples;
 use crate::error::{Error, Result};
 use crate::graph::{
@@ -149,7 +150,7 @@ impl IsomapDoctor {
     /// # Errors
     /// When there are fewer than 8 rows, rows or settings cannot be used, or the work is cancelled.
     pub fn examine(&self, x: impl Into<AnySamples>) -> Result<IsomapReport> {
-        self.examine_given(&Given::Rows(x.into()))
+        self.examine_input(&ManifoldInput::Samples(x.into()))
     }
 
     /// Examines rows that are known by the distances between all of them.
@@ -157,12 +158,12 @@ impl IsomapDoctor {
     /// # Errors
     /// As [`IsomapDoctor::examine`]; when the matrix is not square, symmetric and not negative.
     pub fn examine_distances(&self, distances: impl Into<AnySamples>) -> Result<IsomapReport> {
-        self.examine_given(&Given::Distances(distances.into()))
+        self.examine_input(&ManifoldInput::distances(distances))
     }
 
-    fn examine_given(&self, given: &Given) -> Result<IsomapReport> {
-        self.common.check(given)?;
-        let n = given.n_samples();
+    fn examine_input(&self, input: &ManifoldInput) -> Result<IsomapReport> {
+        self.common.check(input)?;
+        let n = input.n_samples();
         if n < 8 {
             return Err(Error::data(format!("{n} rows"), "the doctor needs at least 8", "Give more rows"));
         }
@@ -185,13 +186,13 @@ impl IsomapDoctor {
                 "Allow more memory, or examine fewer rows",
             ));
         }
-        engine.complete(|| self.run(given))
+        engine.complete(|| self.run(input))
     }
 
-    fn run(&self, given: &Given) -> Result<IsomapReport> {
-        let (n, watch) = (given.n_samples(), &self.common.watch);
+    fn run(&self, input: &ManifoldInput) -> Result<IsomapReport> {
+        let (n, watch) = (input.n_samples(), &self.common.watch);
         let rows = Stream::new(self.common.seed, Purpose::SampleRows).rows(n, SWEPT_ROWS);
-        let patient = Patient::new(given, &rows, self)?;
+        let patient = Patient::new(input, &rows, self)?;
         let most = (rows.len() - 1).min(rows.len() / 2).max(1);
         let tried: Vec<usize> = TRIED.into_iter().filter(|k| *k <= most).collect();
         let widest = tried.last().copied().unwrap_or(1);
@@ -210,7 +211,7 @@ impl IsomapDoctor {
         let safe = safest(&sweep).unwrap_or(recommended).max(recommended);
         patient.compare(&lists, (recommended, safe), &mut sweep)?;
         let examined = self.examined.unwrap_or(recommended);
-        let whole = Patient::new(given, &(0..n).collect::<Vec<_>>(), self)?;
+        let whole = Patient::new(input, &(0..n).collect::<Vec<_>>(), self)?;
         let graph = Graph::from_neighbors(&whole.neighbors(examined, watch)?);
         let near = sweep.iter().min_by_key(|row| row.n_neighbors.abs_diff(examined));
         let collapsed = examined > safe && near.is_some_and(SweepRow::has_collapsed);
@@ -247,8 +248,8 @@ struct Patient<'a> {
 }
 
 impl<'a> Patient<'a> {
-    fn new(given: &Given, rows: &[usize], doctor: &'a IsomapDoctor) -> Result<Self> {
-        let Some(x) = given.rows() else {
+    fn new(input: &ManifoldInput, rows: &[usize], doctor: &'a IsomapDoctor) -> Result<Self> {
+        let Some(x) = input.rows() else {
             return Err(Error::data(
                 "neighbours without rows",
                 "the doctor tries several graphs",
@@ -256,13 +257,13 @@ impl<'a> Patient<'a> {
             ));
         };
         let (all, common) = (rows.len() == x.n_rows(), &doctor.common);
-        let (space, x) = match given {
-            Given::Distances(_) if !all => {
+        let (space, x) = match input {
+            ManifoldInput::Distances(_) if !all => {
                 let dense = x.gather(rows).points().to_dense::<f64>();
                 let own = Matrix::from_fn(rows.len(), rows.len(), |i, j| dense[(i, rows[j])]);
                 (Space::Distances { n_samples: rows.len() }, own.into())
             }
-            Given::Distances(_) => (Space::Distances { n_samples: rows.len() }, x.clone()),
+            ManifoldInput::Distances(_) => (Space::Distances { n_samples: rows.len() }, x.clone()),
             _ => {
                 let samples = if all { x.clone() } else { x.gather(rows) };
                 (Space::Rows { samples: samples.clone(), metric: common.metric }, samples)

@@ -1,6 +1,7 @@
 //! How large the factor of a sparse matrix over neighbours becomes: seen on some rows, and carried on to all of them.
 
-use super::settings::{Common, Given};
+use super::ManifoldInput;
+use super::settings::Common;
 use crate::eigen::smallest_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -27,16 +28,16 @@ pub(super) enum Pattern {
 /// Cost: neighbours of 6000 rows among themselves, and an ordering of approximately minimal degree of their graph.
 pub(super) fn shift_invert_bytes(
     common: &Common,
-    given: &Given,
+    input: &ManifoldInput,
     pattern: Pattern,
     engine: &dyn Engine,
 ) -> Result<Option<u128>> {
-    let (Given::Rows(x), Reach::Nearest(_)) = (given, common.reach) else { return Ok(None) };
+    let (ManifoldInput::Samples(x), Reach::Nearest(_)) = (input, common.reach) else { return Ok(None) };
     let n = x.n_rows();
     let seen = n.min(SEEN_ROWS);
     let found = engine.complete(|| {
-        bytes_of_some(common, given, pattern, seen).and_then(|whole| {
-            let half = if seen < n { bytes_of_some(common, given, pattern, seen / 2)? } else { None };
+        bytes_of_some(common, input, pattern, seen).and_then(|whole| {
+            let half = if seen < n { bytes_of_some(common, input, pattern, seen / 2)? } else { None };
             Ok(whole.map(|whole| (whole, half)))
         })
     });
@@ -51,8 +52,15 @@ fn carried_on(whole: u64, half: Option<u64>, times: f64) -> f64 {
 }
 
 /// Bytes of the factor for some rows drawn at random.
-fn bytes_of_some(common: &Common, given: &Given, pattern: Pattern, count: usize) -> Result<Option<u64>> {
-    let (Given::Rows(x), Reach::Nearest(neighbors)) = (given, common.reach) else { return Ok(None) };
+fn bytes_of_some(
+    common: &Common,
+    input: &ManifoldInput,
+    pattern: Pattern,
+    count: usize,
+) -> Result<Option<u64>> {
+    let (ManifoldInput::Samples(x), Reach::Nearest(neighbors)) = (input, common.reach) else {
+        return Ok(None);
+    };
     if count <= neighbors.saturating_add(1) {
         return Ok(None);
     }
@@ -98,12 +106,12 @@ mod tests {
         let x = Matrix::from_fn(12_000, 3, |_, _| random.gaussian());
         let mut common = Common::new(2);
         common.reach = Reach::Nearest(8);
-        let given = Given::Rows(x.into());
+        let input = ManifoldInput::from(x);
         let engine = Cpu::new(2).unwrap();
-        let told = shift_invert_bytes(&common, &given, Pattern::Neighbors, &engine).unwrap().unwrap();
+        let told = shift_invert_bytes(&common, &input, Pattern::Neighbors, &engine).unwrap().unwrap();
         let told = told as f64 - smallest_bytes(12_000, 2) as f64;
         let mut all = Ok(None);
-        engine.run(&mut || all = bytes_of_some(&common, &given, Pattern::Neighbors, 12_000));
+        engine.run(&mut || all = bytes_of_some(&common, &input, Pattern::Neighbors, 12_000));
         let ratio = told / all.unwrap().unwrap() as f64;
         assert!((0.77..1.3).contains(&ratio), "{ratio}");
     }

@@ -1,21 +1,20 @@
 //! Isomap: distances along a graph of neighbours, kept by classical scaling.
 
-use super::connect::{Connected, Cut, Disconnected, connect};
+use super::ManifoldInput;
+use super::connect::{Connected, Cut, Disconnected, connect, no_graph};
 use super::embedding::{Coordinates, NegativeShare, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, graph_bytes, most_that_fit};
-use super::settings::{Common, Given, common_settings, neighborhood_settings};
-use crate::data::AnySamples;
+use super::settings::{Common, common_settings, neighborhood_settings};
 use crate::eigen::{SolveStats, basis_columns};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::graph::{
-    Graph, NeighborSearch, Neighbors, Reach, Space, all_distances, distances_from, spread_sources,
-};
+use crate::graph::{Graph, NeighborSearch, Reach, Space, all_distances, distances_from, spread_sources};
 use crate::matrix::Matrix;
-use crate::model::{Lift, ManifoldLift, Projection};
+use crate::model::{Job, Lift, ManifoldLift, Projection};
 use crate::quality::{residual_variance, residual_variance_estimate};
 use crate::random::{Purpose, Stream};
+use std::sync::Arc;
 
 /// Up to so many rows every row is a source when that fits.
 const EXACT_ROWS: usize = 10_000;
@@ -93,76 +92,45 @@ impl Isomap {
         self
     }
 
-    /// Embeds rows.
-    ///
-    /// # Errors
-    /// When settings or rows cannot be used, the work does not fit the memory allowed, or it is cancelled.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Rows(x.into()))
-    }
-
-    /// Embeds rows that are known by the distances between all of them.
-    ///
-    /// # Errors
-    /// As [`Isomap::fit`]; when the matrix is not square, symmetric and not negative.
-    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Distances(distances.into()))
-    }
-
-    /// Embeds rows that are known by lists of neighbours, one for each row.
-    ///
-    /// # Errors
-    /// As [`Isomap::fit`].
-    pub fn fit_neighbors(&self, neighbors: Neighbors) -> Result<FittedManifold> {
-        self.fit_given(Given::Neighbors(neighbors))
-    }
-
-    /// Embeds the vertices of a graph. New rows can be placed when the rows behind the vertices are given.
-    ///
-    /// # Errors
-    /// As [`Isomap::fit`].
-    pub fn fit_graph(&self, graph: Graph, rows: Option<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Graph(graph, rows))
-    }
-
-    /// What [`Isomap::fit`] would do.
+    /// Plans a fit, which [`Job::run`] then does; of samples, distances between all of them, lists of neighbors or a graph.
     ///
     /// # Errors
     /// As [`Isomap::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
+        let (input, engine) = (input.into(), self.common.running_engine()?);
+        let plan = self.planned(&input, &*engine)?;
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run(&input, plan, engine)))
     }
 
-    /// What [`Isomap::fit_distances`] would do.
+    /// Fits the model: what [`Isomap::prepare`] plans. New samples can be placed in the embedding of lists of neighbors or of a graph
+    /// when the samples behind them are given.
     ///
     /// # Errors
-    /// As [`Isomap::fit_distances`], as far as they can be known in advance.
-    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    /// When settings or the input cannot be used, a matrix of distances is not square, symmetric and not negative, the work does not
+    /// fit the memory allowed, or it is cancelled.
+    pub fn fit(&self, input: impl Into<ManifoldInput>) -> Result<FittedManifold> {
+        self.prepare(input)?.run()
     }
 
-    /// What [`Isomap::fit_graph`] would do.
-    ///
-    /// # Errors
-    /// As [`Isomap::fit_graph`], as far as they can be known in advance.
-    pub fn plan_graph(&self, graph: Graph, rows: Option<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Graph(graph, rows), &*self.common.running_engine()?)
-    }
-
-    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
-        self.common.check(given)?;
+    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        if matches!(input, ManifoldInput::Affinities(_)) {
+            return Err(no_graph(input));
+        }
+        self.common.check(input)?;
         self.common.reach.check()?;
-        if let (Reach::Nearest(k), Given::Rows(_) | Given::Distances(_)) = (self.common.reach, given)
-            && k >= given.n_samples()
+        if let (Reach::Nearest(k), ManifoldInput::Samples(_) | ManifoldInput::Distances(_)) =
+            (self.common.reach, input)
+            && k >= input.n_samples()
         {
             return Err(Error::setting(
-                format!("{k} neighbours of {} rows", given.n_samples()),
-                format!("each row has {} others", given.n_samples() - 1),
+                format!("{k} neighbours of {} rows", input.n_samples()),
+                format!("each row has {} others", input.n_samples() - 1),
                 "Ask for fewer neighbours",
             ));
         }
-        ManifoldPlan::new((ManifoldKind::Isomap, true), &self.common, given, engine, |allowed| {
-            self.way(given.n_samples(), allowed)
+        ManifoldPlan::new((ManifoldKind::Isomap, true), &self.common, input, engine, |allowed| {
+            self.way(input.n_samples(), allowed)
         })
     }
 
@@ -215,10 +183,14 @@ impl Isomap {
         }
     }
 
-    pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
-        let engine = self.common.running_engine()?;
-        let plan = self.plan_given(&given, &*engine)?;
-        let Run { parts, scores, facts, warnings } = engine.complete(|| self.run(&given, &plan, &*engine))?;
+    fn run(
+        &self,
+        input: &ManifoldInput,
+        plan: ManifoldPlan,
+        engine: Arc<dyn Engine>,
+    ) -> Result<FittedManifold> {
+        let Run { parts, scores, facts, warnings } =
+            engine.complete(|| self.embedded(input, &plan, &*engine))?;
         let column_names = self.common.column_names.clone();
         let body = ManifoldBody { parts, scores, facts };
         Ok(FittedManifold { plan, warnings, column_names, engine, body })
@@ -229,31 +201,31 @@ impl Isomap {
         Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
     }
 
-    fn run(&self, given: &Given, plan: &ManifoldPlan, engine: &dyn Engine) -> Result<Run> {
+    fn embedded(&self, input: &ManifoldInput, plan: &ManifoldPlan, engine: &dyn Engine) -> Result<Run> {
         let watch = &self.common.watch;
-        let connected = connect(given, &self.common, (self.disconnected, &self.cut), watch)?;
+        let connected = connect(input, &self.common, (self.disconnected, &self.cut), watch)?;
         let mut run = if connected.groups.is_empty() {
-            self.whole(given, plan, &connected)?
+            self.whole(input, plan, &connected)?
         } else {
-            self.by_groups(given, plan, &connected, engine)?
+            self.by_groups(input, plan, &connected, engine)?
         };
         run.warnings.splice(0..0, connected.warnings);
         run.facts.graph = Some(connected.facts);
         // Parts that were embedded separately lie over each other: neighbours across them mean nothing.
         if run.parts.len() == 1 {
-            run.facts.neighborhoods = self.common.compare(given, &run.scores, engine)?;
+            run.facts.neighborhoods = self.common.compare(input, &run.scores, engine)?;
         }
         Ok(run)
     }
 
     /// All rows together.
-    fn whole(&self, given: &Given, plan: &ManifoldPlan, connected: &Connected) -> Result<Run> {
+    fn whole(&self, input: &ManifoldInput, plan: &ManifoldPlan, connected: &Connected) -> Result<Run> {
         let embedded = self.embed(&connected.graph, plan.n_landmarks)?;
         let paths = self.judge(&connected.graph, &embedded)?;
         let k = embedded.found.scores.n_cols();
         let warnings = self.fewer(k);
         let facts = self.facts(&embedded, Some(paths));
-        let (part, scores) = self.part(embedded, given.space(self.common.metric), Vec::new());
+        let (part, scores) = self.part(embedded, input.space(self.common.metric), Vec::new());
         Ok(Run { parts: vec![part], scores, facts, warnings })
     }
 
@@ -269,13 +241,13 @@ impl Isomap {
     /// Each group by itself; rows outside all groups are placed as new rows are.
     fn by_groups(
         &self,
-        given: &Given,
+        input: &ManifoldInput,
         plan: &ManifoldPlan,
         connected: &Connected,
         engine: &dyn Engine,
     ) -> Result<Run> {
         let k = self.common.n_components;
-        let (n, mut parts) = (given.n_samples(), Vec::new());
+        let (n, mut parts) = (input.n_samples(), Vec::new());
         let mut scores = Matrix::zeros(n, k);
         let mut facts = ManifoldFacts::default();
         let mut seen = vec![false; n];
@@ -294,7 +266,7 @@ impl Isomap {
             }
             most = most.max(embedded.found.scores.n_cols());
             let rows: Vec<u32> = group.iter().map(|row| *row as u32).collect();
-            let (part, own) = self.part(padded(embedded, k), self.own_space(given, group), rows);
+            let (part, own) = self.part(padded(embedded, k), self.own_space(input, group), rows);
             for (at, row) in group.iter().enumerate() {
                 seen[*row] = true;
                 scores.view_mut().row_mut(*row).copy_from_slice(own.row(at));
@@ -303,7 +275,7 @@ impl Isomap {
         }
         let outside: Vec<usize> = (0..n).filter(|row| !seen[*row]).collect();
         if let ([part], false) = (parts.as_slice(), outside.is_empty()) {
-            self.place_outside(given, part, (&outside, &mut scores), engine)?;
+            self.place_outside(input, part, (&outside, &mut scores), engine)?;
         }
         if most == 0 {
             return Err(Error::no_variance(
@@ -320,8 +292,8 @@ impl Isomap {
         Ok(Run { parts, scores: scores.into_first_columns(most), facts, warnings: self.fewer(most) })
     }
 
-    fn own_space(&self, given: &Given, group: &[usize]) -> Space {
-        match given.space(self.common.metric) {
+    fn own_space(&self, input: &ManifoldInput, group: &[usize]) -> Space {
+        match input.space(self.common.metric) {
             Space::Rows { samples, metric } => Space::Rows { samples: samples.gather(group), metric },
             Space::Distances { .. } => Space::Distances { n_samples: group.len() },
             Space::Lists { .. } => Space::Lists { n_samples: group.len() },
@@ -330,12 +302,12 @@ impl Isomap {
 
     fn place_outside(
         &self,
-        given: &Given,
+        input: &ManifoldInput,
         part: &Part,
         (outside, scores): (&[usize], &mut Matrix<f64>),
         engine: &dyn Engine,
     ) -> Result<()> {
-        let Some(x) = given.rows() else {
+        let Some(x) = input.rows() else {
             return Err(Error::data(
                 format!("{} rows outside the largest component of a graph without rows", outside.len()),
                 "they are placed by distances",
@@ -343,8 +315,8 @@ impl Isomap {
             ));
         };
         let rows = x.gather(outside).points().to_dense::<f64>();
-        let rows = match given {
-            Given::Distances(_) => {
+        let rows = match input {
+            ManifoldInput::Distances(_) => {
                 Matrix::from_fn(outside.len(), part.rows.len(), |i, j| rows[(i, part.rows[j] as usize)])
             }
             _ => rows,

@@ -1,24 +1,25 @@
 //! Laplacian eigenmaps.
 
-use super::connect::check_lists;
+use super::ManifoldInput;
 use super::diffusion::{dense_way, storage};
 use super::embedding::Wanted;
 use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
-use super::settings::{Common, Given, common_settings, neighborhood_settings};
+use super::settings::{Common, common_settings, neighborhood_settings};
 use super::walk::{Walk, WalkOn, walk};
 use crate::data::{AnySamples, Points};
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
-use crate::graph::{Components, Edge, Graph, Neighbors, Space};
+use crate::graph::{Components, Edge, Graph, Space};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
 use crate::memory::{collected, room_for};
-use crate::model::{Lift, ManifoldLift, NeighborWeights, Projection};
+use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
+use std::sync::Arc;
 
 /// How alike neighbours are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,67 +67,30 @@ impl LaplacianEigenmaps {
         self
     }
 
-    /// Embeds rows.
-    ///
-    /// # Errors
-    /// When settings or rows cannot be used, the tolerance is not met, or the work does not fit or is cancelled.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Rows(x.into()))
-    }
-
-    /// Embeds rows that are known by the distances between all of them.
-    ///
-    /// # Errors
-    /// As [`LaplacianEigenmaps::fit`].
-    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Distances(distances.into()))
-    }
-
-    /// Embeds rows that are known by lists of neighbours.
-    ///
-    /// # Errors
-    /// As [`LaplacianEigenmaps::fit`].
-    pub fn fit_neighbors(&self, neighbors: Neighbors) -> Result<FittedManifold> {
-        self.fit_given(Given::Neighbors(neighbors))
-    }
-
-    /// Embeds rows that are known by how alike they are: n × n numbers that are not negative, dense or sparse. New rows cannot
-    /// be placed.
-    ///
-    /// # Errors
-    /// As [`LaplacianEigenmaps::fit`]; when the matrix is not square, symmetric and not negative.
-    pub fn fit_affinity(&self, affinities: impl Into<AnySamples>) -> Result<FittedManifold> {
-        let affinities = affinities.into();
-        let given = Given::Distances(affinities.clone());
-        let engine = self.common.running_engine()?;
-        let mut plan = self.plan_given(&given, &*engine)?;
-        plan.metric = "affinities given".into();
-        plan.reach = None;
-        let result = engine.complete(|| match sparse_entries(&affinities) {
-            Some(entries) => self.of_entries(affinities.n_rows(), &entries, &plan),
-            None => engine
-                .gram(&Similarity::Precomputed, &affinities, Storage::Stored)
-                .and_then(|gram| walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted()))
-                .map(Solved::of),
-        });
-        let space = Space::Lists { n_samples: affinities.n_rows() };
-        Ok(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)))
-    }
-
-    /// What [`LaplacianEigenmaps::fit`] would do.
+    /// Plans a fit, which [`Job::run`] then does; of samples, distances or affinities between all of them, or lists of neighbors.
     ///
     /// # Errors
     /// As [`LaplacianEigenmaps::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
+        let (input, engine) = (input.into(), self.common.running_engine()?);
+        let plan = self.planned(&input, &*engine)?;
+        let kernel = match (&self.affinity, &input) {
+            (Affinity::Kernel(spec), ManifoldInput::Samples(x)) => {
+                Some(Kernel::for_points(spec, x.points(), self.common.seed)?)
+            }
+            _ => None,
+        };
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run(&input, kernel, (plan, engine))))
     }
 
-    /// What [`LaplacianEigenmaps::fit_distances`] would do.
+    /// Fits the model: what [`LaplacianEigenmaps::prepare`] plans. New samples cannot be placed among affinities.
     ///
     /// # Errors
-    /// As [`LaplacianEigenmaps::fit_distances`], as far as they can be known in advance.
-    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    /// When settings or the input cannot be used, a matrix of distances or affinities is not square, symmetric and not negative, the
+    /// tolerance is not met, or the work does not fit or is cancelled.
+    pub fn fit(&self, input: impl Into<ManifoldInput>) -> Result<FittedManifold> {
+        self.prepare(input)?.run()
     }
 
     fn wanted(&self) -> Wanted<'_> {
@@ -134,8 +98,11 @@ impl LaplacianEigenmaps {
         Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
     }
 
-    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
-        self.common.check(given)?;
+    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        if matches!(input, ManifoldInput::Graph(..)) {
+            return Err(no_affinities(input));
+        }
+        self.common.check(input)?;
         if let Affinity::Heat { gamma } = self.affinity
             && !(gamma > 0.0 && gamma.is_finite())
         {
@@ -145,16 +112,16 @@ impl LaplacianEigenmaps {
                 "One over the squared distance of typical neighbours is a start",
             ));
         }
-        let n = given.n_samples();
-        let by_kernel = matches!((&self.affinity, given), (Affinity::Kernel(_), Given::Rows(_)));
+        let n = input.n_samples();
+        let by_kernel = matches!((&self.affinity, input), (Affinity::Kernel(_), ManifoldInput::Samples(_)));
         let factor = match by_kernel {
             true => None,
-            false => shift_invert_bytes(&self.common, given, Pattern::Neighbors, engine)?,
+            false => shift_invert_bytes(&self.common, input, Pattern::Neighbors, engine)?,
         };
         let plan = ManifoldPlan::new(
             (ManifoldKind::Laplacian, !by_kernel),
             &self.common,
-            given,
+            input,
             engine,
             |allowed| match &self.affinity {
                 Affinity::Kernel(spec) if by_kernel => {
@@ -174,42 +141,63 @@ impl LaplacianEigenmaps {
                 ),
             },
         )?;
-        Ok(match &self.affinity {
-            Affinity::Kernel(spec) if by_kernel => ManifoldPlan { metric: format!("kernel {spec}"), ..plan },
+        Ok(match (&self.affinity, input) {
+            (Affinity::Kernel(spec), _) if by_kernel => {
+                ManifoldPlan { metric: format!("kernel {spec}"), ..plan }
+            }
+            (_, ManifoldInput::Affinities(_)) => ManifoldPlan { reach: None, ..plan },
             _ => plan,
         })
     }
 
-    fn fit_given(&self, given: Given) -> Result<FittedManifold> {
-        let engine = self.common.running_engine()?;
-        let plan = self.plan_given(&given, &*engine)?;
-        if let (Affinity::Kernel(spec), Given::Rows(x)) = (&self.affinity, &given) {
-            let kernel = Kernel::for_points(spec, x.points(), self.common.seed)?;
-            let store = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
-            let result = engine.complete(|| {
-                engine
-                    .gram(&Similarity::Kernel(kernel.clone()), x, store)
-                    .and_then(|gram| {
-                        walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted())
-                    })
-                    .map(Solved::of)
-            });
-            let samples = x.clone();
-            let lift = |weights: Vec<f64>| ManifoldLift::Steps {
-                kernel: kernel.clone(),
-                samples: samples.clone(),
-                weights,
-            };
-            return self.judged(self.assemble(result?, lift, (plan, engine)), &given);
+    fn run(
+        &self,
+        input: &ManifoldInput,
+        kernel: Option<Kernel>,
+        (plan, engine): (ManifoldPlan, Arc<dyn Engine>),
+    ) -> Result<FittedManifold> {
+        match (input, kernel) {
+            (ManifoldInput::Samples(x), Some(kernel)) => {
+                let store = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
+                let solved = engine
+                    .complete(|| self.of_gram(&*engine, &Similarity::Kernel(kernel.clone()), x, store))?;
+                let lift = |weights| ManifoldLift::Steps { kernel, samples: x.clone(), weights };
+                self.judged(self.assemble(solved, lift, (plan, engine)), input)
+            }
+            (ManifoldInput::Affinities(w), _) => {
+                let solved = engine.complete(|| match sparse_entries(w) {
+                    Some(entries) => self.of_entries(w.n_rows(), &entries, &plan),
+                    None => self.of_gram(&*engine, &Similarity::Precomputed, w, Storage::Stored),
+                })?;
+                Ok(self.assemble(
+                    solved,
+                    |_| self.neighbor_lift(input.space(self.common.metric)),
+                    (plan, engine),
+                ))
+            }
+            _ => {
+                let solved = engine.complete(|| self.of_neighbors(input, &plan))?;
+                let lift = |_| self.neighbor_lift(input.space(self.common.metric));
+                self.judged(self.assemble(solved, lift, (plan, engine)), input)
+            }
         }
-        let result = engine.complete(|| self.of_neighbors(&given, &plan));
-        let space = given.space(self.common.metric);
-        self.judged(self.assemble(result?, |_| self.neighbor_lift(space.clone()), (plan, engine)), &given)
+    }
+
+    /// The walk by a matrix between all samples, (G15).
+    fn of_gram(
+        &self,
+        engine: &dyn Engine,
+        similarity: &Similarity,
+        x: &AnySamples,
+        storage: Storage,
+    ) -> Result<Solved> {
+        let gram = engine.gram(similarity, x, storage)?;
+        walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted()).map(Solved::of)
     }
 
     /// With a word on how well neighbourhoods are kept.
-    fn judged(&self, mut model: FittedManifold, given: &Given) -> Result<FittedManifold> {
-        model.facts.neighborhoods = self.common.compare(given, &model.scores, &*model.engine)?;
+    fn judged(&self, mut model: FittedManifold, input: &ManifoldInput) -> Result<FittedManifold> {
+        model.facts.neighborhoods = self.common.compare(input, &model.scores, &*model.engine)?;
         Ok(model)
     }
 
@@ -222,17 +210,12 @@ impl LaplacianEigenmaps {
     }
 
     /// W from lists of neighbours, half of each direction, (G13).
-    fn of_neighbors(&self, given: &Given, plan: &ManifoldPlan) -> Result<Solved> {
-        let (lists, search) = match given {
-            Given::Neighbors(lists) => {
-                check_lists(lists, lists.n_rows())?;
-                (lists.clone(), None)
-            }
-            Given::Graph(..) => {
-                return Err(Error::data("a graph", "lists of neighbours or rows are embedded", "Give rows"));
-            }
-            Given::Rows(x) | Given::Distances(x) => {
-                let space = given.space(self.common.metric);
+    fn of_neighbors(&self, input: &ManifoldInput, plan: &ManifoldPlan) -> Result<Solved> {
+        let (lists, search) = match input {
+            ManifoldInput::Neighbors(lists, _) => (lists.clone(), None),
+            ManifoldInput::Graph(..) | ManifoldInput::Affinities(_) => return Err(no_affinities(input)),
+            ManifoldInput::Samples(x) | ManifoldInput::Distances(x) => {
+                let space = input.space(self.common.metric);
                 let found = self.common.neighbor_search().among(&space, x.points(), &self.common.watch)?;
                 (found.neighbors, Some(found.how))
             }
@@ -313,8 +296,8 @@ impl LaplacianEigenmaps {
     fn assemble(
         &self,
         solved: Solved,
-        lift: impl Fn(Vec<f64>) -> ManifoldLift,
-        (plan, engine): (ManifoldPlan, std::sync::Arc<dyn Engine>),
+        lift: impl FnOnce(Vec<f64>) -> ManifoldLift,
+        (plan, engine): (ManifoldPlan, Arc<dyn Engine>),
     ) -> FittedManifold {
         let Solved { values, vectors, roots, weights, isolated, residuals, graph, mut facts } = solved;
         let k = values.len();
@@ -357,6 +340,14 @@ impl LaplacianEigenmaps {
         let body = ManifoldBody { parts: vec![part], scores, facts };
         FittedManifold { plan, warnings, column_names, engine, body }
     }
+}
+
+/// The error of an input that gives no affinities between samples.
+fn no_affinities(input: &ManifoldInput) -> Error {
+    input.refused(
+        "Laplacian eigenmaps",
+        "samples, distances or affinities between all of them, or lists of neighbors",
+    )
 }
 
 /// Eigenpairs of the walk, by whichever way.

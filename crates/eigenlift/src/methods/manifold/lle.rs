@@ -2,23 +2,24 @@
 
 mod local;
 
-use super::connect::check_lists;
+use super::ManifoldInput;
 use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
-use super::settings::{Common, Given, common_settings, neighborhood_settings};
+use super::settings::{Common, check_lists, common_settings, neighborhood_settings};
 use crate::data::AnySamples;
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::graph::{Components, Graph, Neighbors, Reach};
+use crate::graph::{Components, Graph, Neighbors, Reach, Space};
 use crate::matrix::Matrix;
-use crate::model::{Lift, ManifoldLift, NeighborWeights, Projection};
+use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
 use local::Local;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Bytes for each pair of rows of a neighbourhood that BᵀB takes while it is found, and beside its factor: not all pairs of all
 /// neighbourhoods are different.
@@ -125,42 +126,51 @@ impl LocallyLinear {
         self
     }
 
-    /// Embeds rows.
+    /// Plans a fit, which [`Job::run`] then does; of samples, perhaps with lists of their neighbors.
+    ///
+    /// # Errors
+    /// As [`LocallyLinear::fit`], as far as they can be known in advance.
+    pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
+        let (x, lists) = match input.into() {
+            ManifoldInput::Samples(x) => (x, None),
+            ManifoldInput::Neighbors(lists, Some(x)) => (x, Some(lists)),
+            other => {
+                return Err(other.refused(
+                    "locally linear embedding",
+                    "samples, or lists of neighbors together with the samples",
+                ));
+            }
+        };
+        let (input, engine) = (ManifoldInput::from(&x), self.common.running_engine()?);
+        let plan = self.planned(&input, &*engine)?;
+        if let Some(lists) = &lists {
+            check_lists(lists, x.n_rows())?;
+            self.check_lengths(lists)?;
+        }
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run((&x, lists), plan, engine)))
+    }
+
+    /// Fits the model: what [`LocallyLinear::prepare`] plans.
     ///
     /// Cost: n·k³ flops for the neighbourhoods, and the factor of a sparse matrix.
     ///
     /// # Errors
-    /// When settings or rows cannot be used, the tolerance is not met, or the work does not fit or is cancelled.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_with(x.into(), None)
+    /// When settings or the input cannot be used, the tolerance is not met, or the work does not fit or is cancelled.
+    pub fn fit(&self, input: impl Into<ManifoldInput>) -> Result<FittedManifold> {
+        self.prepare(input)?.run()
     }
 
-    /// Embeds rows whose neighbours are known.
-    ///
-    /// # Errors
-    /// As [`LocallyLinear::fit`].
-    pub fn fit_neighbors(&self, x: impl Into<AnySamples>, neighbors: Neighbors) -> Result<FittedManifold> {
-        self.fit_with(x.into(), Some(neighbors))
-    }
-
-    /// What [`LocallyLinear::fit`] would do.
-    ///
-    /// # Errors
-    /// As [`LocallyLinear::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
-    }
-
-    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
-        self.common.check(given)?;
-        self.check_neighborhood(given)?;
-        let n = given.n_samples();
+    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        self.common.check(input)?;
+        self.check_neighborhood(input)?;
+        let n = input.n_samples();
         let per_row = match self.common.reach {
             Reach::Nearest(k) => k.min(n),
             Reach::Within(_) => 32,
         } as u128;
-        let factor = shift_invert_bytes(&self.common, given, Pattern::Neighborhoods, engine)?;
-        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, given, engine, |allowed| {
+        let factor = shift_invert_bytes(&self.common, input, Pattern::Neighborhoods, engine)?;
+        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, input, engine, |allowed| {
             let way = Way {
                 n_landmarks: None,
                 route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
@@ -185,7 +195,7 @@ impl LocallyLinear {
         n * (rows * ((m + 1) * 32 + 48) + kept + (m + 1).pow(2) * BUILT_BYTES)
     }
 
-    fn check_neighborhood(&self, given: &Given) -> Result<()> {
+    fn check_neighborhood(&self, input: &ManifoldInput) -> Result<()> {
         let Common { n_components: k, reach, .. } = self.common;
         if !(self.ridge > 0.0 && self.ridge.is_finite()) {
             return Err(Error::setting(
@@ -202,20 +212,20 @@ impl LocallyLinear {
             ));
         };
         let least = self.fewest_neighbors();
-        if neighbors < least || neighbors >= given.n_samples() {
+        if neighbors < least || neighbors >= input.n_samples() {
             return Err(Error::setting(
-                format!("{neighbors} neighbours of {} rows", given.n_samples()),
+                format!("{neighbors} neighbours of {} rows", input.n_samples()),
                 format!(
                     "the {} variant with {k} components needs at least {least}, and each row has {} others",
                     self.variant,
-                    given.n_samples() - 1
+                    input.n_samples() - 1
                 ),
                 "Change the number of neighbours",
             ));
         }
-        if k > given.n_features() {
+        if k > input.n_features() {
             return Err(Error::setting(
-                format!("{k} components of rows with {} columns", given.n_features()),
+                format!("{k} components of rows with {} columns", input.n_features()),
                 "neighbourhoods have no more directions than there are columns",
                 "Ask for fewer components",
             ));
@@ -247,12 +257,14 @@ impl LocallyLinear {
         }
     }
 
-    fn fit_with(&self, x: AnySamples, neighbors: Option<Neighbors>) -> Result<FittedManifold> {
-        let given = Given::Rows(x.clone());
-        let engine = self.common.running_engine()?;
-        let plan = self.plan_given(&given, &*engine)?;
-        let (part, scores, mut facts) = engine.complete(|| self.run(&given, &x, neighbors.clone(), &plan))?;
-        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
+    fn run(
+        &self,
+        (x, lists): (&AnySamples, Option<Neighbors>),
+        plan: ManifoldPlan,
+        engine: Arc<dyn Engine>,
+    ) -> Result<FittedManifold> {
+        let (part, scores, mut facts) = engine.complete(|| self.embedded(x, lists, &plan))?;
+        facts.neighborhoods = self.common.compare(&ManifoldInput::from(x), &scores, &*engine)?;
         let mut warnings = Vec::new();
         if scores.n_cols() < self.common.n_components {
             let (asked, k) = (self.common.n_components, scores.n_cols());
@@ -281,21 +293,16 @@ impl LocallyLinear {
         SparseSymmetric::gram(x.n_rows(), &local.rows(self.variant, &self.common.watch)?)
     }
 
-    fn run(
+    fn embedded(
         &self,
-        given: &Given,
         x: &AnySamples,
-        neighbors: Option<Neighbors>,
+        lists: Option<Neighbors>,
         plan: &ManifoldPlan,
     ) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
         let (n, watch) = (x.n_rows(), &self.common.watch);
-        let space = given.space(self.common.metric);
-        let (lists, search) = match neighbors {
-            Some(lists) => {
-                check_lists(&lists, n)?;
-                self.check_lengths(&lists)?;
-                (lists, None)
-            }
+        let space = Space::Rows { samples: x.clone(), metric: self.common.metric };
+        let (lists, search) = match lists {
+            Some(lists) => (lists, None),
             None => {
                 let found = self.common.neighbor_search().among(&space, x.points(), watch)?;
                 (found.neighbors, Some(found.how))

@@ -1,20 +1,21 @@
 //! Classical multidimensional scaling.
 
+use super::ManifoldInput;
 use super::embedding::{Coordinates, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, most_that_fit};
-use super::settings::{Common, Given, common_settings};
-use crate::data::AnySamples;
+use super::settings::{Common, common_settings};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::{Metric, Space};
 use crate::matrix::Matrix;
-use crate::model::{Lift, ManifoldLift, Projection};
+use crate::model::{Job, Lift, ManifoldLift, Projection};
 use crate::progress::Watch;
 use crate::quality::{residual_variance, residual_variance_estimate};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Up to so many rows all distances are used when they fit.
 const EXACT_ROWS: usize = 10_000;
@@ -53,50 +54,41 @@ impl ClassicalMds {
         self
     }
 
-    /// Embeds rows.
-    ///
-    /// # Errors
-    /// When settings or rows cannot be used, the work does not fit the memory allowed, or it is cancelled.
-    pub fn fit(&self, x: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Rows(x.into()))
-    }
-
-    /// Embeds rows that are known by the distances between all of them.
-    ///
-    /// # Errors
-    /// As [`ClassicalMds::fit`]; when the matrix is not square, symmetric and not negative.
-    pub fn fit_distances(&self, distances: impl Into<AnySamples>) -> Result<FittedManifold> {
-        self.fit_given(Given::Distances(distances.into()))
-    }
-
-    /// What [`ClassicalMds::fit`] would do.
+    /// Plans a fit, which [`Job::run`] then does; of samples, or distances between all of them.
     ///
     /// # Errors
     /// As [`ClassicalMds::fit`], as far as they can be known in advance.
-    pub fn plan(&self, x: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Rows(x.into()), &*self.common.running_engine()?)
+    pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
+        let (input, engine) = (input.into(), self.common.running_engine()?);
+        let plan = self.planned(&input, &*engine)?;
+        let settings = self.clone();
+        Ok(Job::new(plan, move |plan| settings.run(&input, plan, engine)))
     }
 
-    /// What [`ClassicalMds::fit_distances`] would do.
+    /// Fits the model: what [`ClassicalMds::prepare`] plans.
     ///
     /// # Errors
-    /// As [`ClassicalMds::fit_distances`], as far as they can be known in advance.
-    pub fn plan_distances(&self, distances: impl Into<AnySamples>) -> Result<ManifoldPlan> {
-        self.plan_given(&Given::Distances(distances.into()), &*self.common.running_engine()?)
+    /// When settings or the input cannot be used, a matrix of distances is not square, symmetric and not negative, the work does not
+    /// fit the memory allowed, or it is cancelled.
+    pub fn fit(&self, input: impl Into<ManifoldInput>) -> Result<FittedManifold> {
+        self.prepare(input)?.run()
     }
 
-    fn plan_given(&self, given: &Given, engine: &dyn Engine) -> Result<ManifoldPlan> {
-        self.common.check(given)?;
-        ManifoldPlan::new((ManifoldKind::Mds, false), &self.common, given, engine, |allowed| {
-            self.way(given, allowed)
+    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+        if !matches!(input, ManifoldInput::Samples(_) | ManifoldInput::Distances(_)) {
+            return Err(no_distances(input));
+        }
+        self.common.check(input)?;
+        ManifoldPlan::new((ManifoldKind::Mds, false), &self.common, input, engine, |allowed| {
+            self.way(input, allowed)
         })
     }
 
-    fn way(&self, given: &Given, allowed: u64) -> Way {
-        let n = given.n_samples();
+    fn way(&self, input: &ManifoldInput, allowed: u64) -> Way {
+        let n = input.n_samples();
         let (k, wide) = (self.common.n_components, n as u128);
         // A copy of rows in double precision, and distances to the rows on which the embedding is judged.
-        let beside = 8 * wide * (given.n_features() as u128 + 2 * JUDGED_ROWS as u128);
+        let beside = 8 * wide * (input.n_features() as u128 + 2 * JUDGED_ROWS as u128);
         let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256) + beside;
         let landmark_bytes =
             |count: usize| 8 * wide * (count as u128 + 3 * k as u128) + 48 * (count as u128).pow(2) + beside;
@@ -128,11 +120,14 @@ impl ClassicalMds {
         }
     }
 
-    pub(crate) fn fit_given(&self, given: Given) -> Result<FittedManifold> {
-        let engine = self.common.running_engine()?;
-        let plan = self.plan_given(&given, &*engine)?;
-        let (part, scores, mut facts) = engine.complete(|| self.run(&given, &plan))?;
-        facts.neighborhoods = self.common.compare(&given, &scores, &*engine)?;
+    fn run(
+        &self,
+        input: &ManifoldInput,
+        plan: ManifoldPlan,
+        engine: Arc<dyn Engine>,
+    ) -> Result<FittedManifold> {
+        let (part, scores, mut facts) = engine.complete(|| self.scaled(input, &plan))?;
+        facts.neighborhoods = self.common.compare(input, &scores, &*engine)?;
         let k = scores.n_cols();
         let mut warnings = Vec::new();
         if k < self.common.n_components {
@@ -147,27 +142,31 @@ impl ClassicalMds {
     }
 
     /// How well distances are kept, on sampled rows that are no landmarks, (G19).
-    fn judge(&self, given: &Given, landmarks: &[usize], scores: &Matrix<f64>) -> Result<PathQuality> {
-        let (n, Common { seed, watch, metric, .. }) = (given.n_samples(), &self.common);
+    fn judge(&self, input: &ManifoldInput, landmarks: &[usize], scores: &Matrix<f64>) -> Result<PathQuality> {
+        let (n, Common { seed, watch, metric, .. }) = (input.n_samples(), &self.common);
         let free: Vec<usize> = (0..n).filter(|i| landmarks.binary_search(i).is_err()).collect();
         let drawn = Stream::new(*seed, Purpose::SampleRows).rows(free.len(), JUDGED_ROWS);
         let rows: Vec<usize> = drawn.into_iter().map(|at| free[at]).collect();
-        let judged = distances_to(given, &rows, *metric, watch)?;
+        let judged = distances_to(input, &rows, *metric, watch)?;
         let judged = Matrix::from_fn(rows.len(), n, |i, j| judged[(j, i)]);
         let (residual_variance, error) = residual_variance_estimate(&rows, &judged, scores);
         let standard_error = error.is_finite().then_some(error);
         Ok(PathQuality { residual_variance, standard_error, n_rows: rows.len(), held_out: true })
     }
 
-    fn run(&self, given: &Given, plan: &ManifoldPlan) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
+    fn scaled(
+        &self,
+        input: &ManifoldInput,
+        plan: &ManifoldPlan,
+    ) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
         let Common { n_components, tolerance, seed, watch, metric, .. } = &self.common;
         let wanted = Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch };
-        let n = given.n_samples();
+        let n = input.n_samples();
         let landmarks = match plan.n_landmarks {
             Some(count) => Stream::new(*seed, Purpose::Landmarks).rows(n, count),
             None => (0..n).collect(),
         };
-        let distances = distances_to(given, &landmarks, *metric, watch)?;
+        let distances = distances_to(input, &landmarks, *metric, watch)?;
         let all = plan.n_landmarks.is_none();
         let found = if all {
             embed_all(&distances, wanted)?
@@ -178,7 +177,7 @@ impl ClassicalMds {
             let residual_variance = residual_variance(&landmarks, &distances, &found.scores);
             PathQuality { residual_variance, standard_error: None, n_rows: n, held_out: false }
         } else {
-            self.judge(given, &landmarks, &found.scores)?
+            self.judge(input, &landmarks, &found.scores)?
         };
         let solver = match (all, found.negative.sampled_rows) {
             (false, _) => format!("dense, {0} × {0} between landmarks", landmarks.len()),
@@ -192,7 +191,7 @@ impl ClassicalMds {
             stats: found.stats,
             ..ManifoldFacts::default()
         };
-        let space = match given.space(*metric) {
+        let space = match input.space(*metric) {
             Space::Rows { samples, metric } if !all => {
                 Space::Rows { samples: samples.gather(&landmarks), metric }
             }
@@ -213,14 +212,17 @@ impl ClassicalMds {
     }
 }
 
+/// The error of an input that does not give all distances.
+fn no_distances(input: &ManifoldInput) -> Error {
+    input.refused("classical scaling", "samples or distances between all of them")
+}
+
 /// Distances from every row to those named, a column for each.
-fn distances_to(given: &Given, to: &[usize], metric: Metric, watch: &Watch) -> Result<Matrix<f64>> {
-    let Some(x) = given.rows() else {
-        return Err(Error::data("neighbours without rows", "scaling needs all distances", "Give rows"));
-    };
+fn distances_to(input: &ManifoldInput, to: &[usize], metric: Metric, watch: &Watch) -> Result<Matrix<f64>> {
+    let Some(x) = input.rows() else { return Err(no_distances(input)) };
     let mut out = Matrix::try_zeros(x.n_rows(), to.len())?;
     let dense = x.points().to_dense::<f64>();
-    let precomputed = matches!(given, Given::Distances(_));
+    let precomputed = matches!(input, ManifoldInput::Distances(_));
     out.view_mut().row_chunks(64).into_par_iter().enumerate().try_for_each(|(piece, mut into)| {
         watch.check()?;
         for i in 0..into.n_rows() {

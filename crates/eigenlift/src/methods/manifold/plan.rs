@@ -1,7 +1,8 @@
 //! What a fit of a manifold method will do and why.
 
+use super::ManifoldInput;
 use super::fitted::ManifoldKind;
-use super::settings::{Common, Given};
+use super::settings::Common;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::graph::{Reach, Search};
@@ -98,7 +99,7 @@ impl ManifoldPlan {
     pub(super) fn new(
         (method, has_neighbors): (ManifoldKind, bool),
         common: &Common,
-        given: &Given,
+        input: &ManifoldInput,
         engine: &dyn Engine,
         decide: impl FnOnce(u64) -> Way,
     ) -> Result<Self> {
@@ -111,14 +112,18 @@ impl ManifoldPlan {
                 way.otherwise,
             ));
         }
-        let looked_up = has_neighbors && matches!(given, Given::Rows(_) | Given::Distances(_));
+        let looked_up = has_neighbors
+            && matches!(
+                input,
+                ManifoldInput::Samples(_) | ManifoldInput::Distances(_) | ManifoldInput::Affinities(_)
+            );
         Ok(Self {
             method,
-            n_samples: given.n_samples(),
-            n_features: given.n_features(),
+            n_samples: input.n_samples(),
+            n_features: input.n_features(),
             n_components: common.n_components,
-            precision: given.precision().into(),
-            metric: given.metric_word(common.metric),
+            precision: input.precision().into(),
+            metric: input.metric_word(common.metric),
             reach: looked_up.then_some(common.reach),
             search: looked_up.then_some(common.search),
             n_landmarks: way.n_landmarks,

@@ -1,9 +1,10 @@
 //! What all manifold methods can be told.
 
+use super::ManifoldInput;
 use crate::data::{AnySamples, Points};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
+use crate::graph::{Metric, NeighborSearch, Neighbors, Reach, Search};
 use crate::matrix::Matrix;
 use crate::model::check_column_names;
 use crate::progress::Watch;
@@ -65,20 +66,20 @@ impl Common {
     /// How well neighbourhoods are kept, on some rows, when there are rows to compare with.
     pub(super) fn compare(
         &self,
-        given: &Given,
+        input: &ManifoldInput,
         scores: &Matrix<f64>,
         engine: &dyn Engine,
     ) -> Result<Option<NeighborhoodQuality>> {
         let enough = |x: &&AnySamples| x.n_rows() > 2 * COMPARED_NEIGHBORS && scores.n_cols() > 0;
-        let Some(x) = given.rows().filter(enough) else { return Ok(None) };
-        let (space, most) = (given.space(self.metric), (COMPARED_ROWS, self.seed));
+        let Some(x) = input.rows().filter(enough) else { return Ok(None) };
+        let (space, most) = (input.space(self.metric), (COMPARED_ROWS, self.seed));
         let found = engine
             .complete(|| neighborhoods((&space, x.points()), scores, COMPARED_NEIGHBORS, most, &self.watch));
         found.map(Some)
     }
 
-    pub(super) fn check(&self, given: &Given) -> Result<()> {
-        let (n, d) = (given.n_samples(), given.n_features());
+    pub(super) fn check(&self, input: &ManifoldInput) -> Result<()> {
+        let (n, d) = (input.n_samples(), input.n_features());
         if self.n_components == 0 {
             return Err(Error::setting(
                 "0 components",
@@ -101,24 +102,37 @@ impl Common {
             ));
         }
         check_column_names(&self.column_names, d)?;
-        match given {
-            Given::Rows(x) | Given::Distances(x) | Given::Graph(_, Some(x)) => x.points().check()?,
-            Given::Neighbors(_) | Given::Graph(_, None) => {}
+        if let Some(x) = input.rows() {
+            x.points().check()?;
         }
-        if let Given::Distances(x) = given {
-            check_distances(x)?;
-        }
-        if let Given::Graph(graph, Some(x)) = given
-            && graph.n_vertices() != x.n_rows()
-        {
-            return Err(Error::data(
-                format!("a graph of {} vertices for {} rows", graph.n_vertices(), x.n_rows()),
-                "there must be one vertex for each row",
-                "Give the graph of these rows",
-            ));
+        match input {
+            ManifoldInput::Distances(x) | ManifoldInput::Affinities(x) => check_distances(x)?,
+            ManifoldInput::Graph(graph, Some(x)) if graph.n_vertices() != x.n_rows() => {
+                return Err(Error::data(
+                    format!("a graph of {} vertices for {} rows", graph.n_vertices(), x.n_rows()),
+                    "there must be one vertex for each row",
+                    "Give the graph of these rows",
+                ));
+            }
+            ManifoldInput::Neighbors(lists, x) => {
+                check_lists(lists, x.as_ref().map_or(lists.n_rows(), AnySamples::n_rows))?;
+            }
+            ManifoldInput::Samples(_) | ManifoldInput::Graph(..) => {}
         }
         Ok(())
     }
+}
+
+/// One list for each row, and no neighbour beyond them.
+pub(super) fn check_lists(lists: &Neighbors, n: usize) -> Result<()> {
+    let beyond = (0..lists.n_rows())
+        .find_map(|i| lists.row(i).0.iter().find(|j| **j as usize >= n).map(|j| (i, u64::from(*j))));
+    let found = match beyond {
+        _ if lists.n_rows() != n => format!("lists of neighbours for {} rows", lists.n_rows()),
+        Some((i, j)) => format!("row {} as a neighbour of row {}", j + 1, i + 1),
+        None => return Ok(()),
+    };
+    Err(Error::data(found, format!("there are {n} rows"), "Give a list for each row, of rows that exist"))
 }
 
 /// Square, not negative, the same across the diagonal up to rounding in the given precision.
@@ -175,67 +189,6 @@ fn check_pairs<T: Real>(points: Points<'_, T>, allowed: f64) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// What is to be embedded.
-#[derive(Clone, Debug)]
-pub(crate) enum Given {
-    /// Rows.
-    Rows(AnySamples),
-    /// Distances between all rows.
-    Distances(AnySamples),
-    /// Lists of neighbours.
-    Neighbors(Neighbors),
-    /// A graph, perhaps with its rows.
-    Graph(Graph, Option<AnySamples>),
-}
-
-impl Given {
-    pub(super) fn n_samples(&self) -> usize {
-        match self {
-            Self::Rows(x) | Self::Distances(x) => x.n_rows(),
-            Self::Neighbors(lists) => lists.n_rows(),
-            Self::Graph(graph, _) => graph.n_vertices(),
-        }
-    }
-
-    pub(super) fn n_features(&self) -> usize {
-        match self {
-            Self::Rows(x) | Self::Distances(x) | Self::Graph(_, Some(x)) => x.n_cols(),
-            Self::Neighbors(_) | Self::Graph(_, None) => self.n_samples(),
-        }
-    }
-
-    /// Rows, or the matrix of distances, when there are any.
-    pub(super) fn rows(&self) -> Option<&AnySamples> {
-        match self {
-            Self::Rows(x) | Self::Distances(x) | Self::Graph(_, Some(x)) => Some(x),
-            Self::Neighbors(_) | Self::Graph(_, None) => None,
-        }
-    }
-
-    pub(super) fn precision(&self) -> &'static str {
-        self.rows().map_or("f64", AnySamples::precision)
-    }
-
-    /// Where neighbours of new rows are looked for.
-    pub(super) fn space(&self, metric: Metric) -> Space {
-        let n_samples = self.n_samples();
-        match self {
-            Self::Rows(x) | Self::Graph(_, Some(x)) => Space::Rows { samples: x.clone(), metric },
-            Self::Distances(_) => Space::Distances { n_samples },
-            Self::Neighbors(_) | Self::Graph(_, None) => Space::Lists { n_samples },
-        }
-    }
-
-    /// The metric in a word.
-    pub(super) fn metric_word(&self, metric: Metric) -> String {
-        match self {
-            Self::Rows(_) | Self::Graph(_, Some(_)) => metric.name().into(),
-            Self::Distances(_) => "precomputed".into(),
-            Self::Neighbors(_) | Self::Graph(_, None) => "given by neighbours".into(),
-        }
-    }
 }
 
 /// Builder methods for the settings in `common`.

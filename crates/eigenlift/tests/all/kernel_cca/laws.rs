@@ -220,8 +220,10 @@ fn views_may_differ_in_precision_and_kind() {
 fn a_plan_says_what_a_fit_does() {
     let views = samples(&related(60, &[3, 4], 15));
     let settings = KernelCca::new(2).kernel(spec("rbf(gamma=0.1)")).permutations(3).folds(30);
-    let plan = settings.plan(&views).unwrap();
-    let model = settings.fit(&views).unwrap();
+    let job = settings.prepare(&views).unwrap();
+    let plan = job.plan().clone();
+    let model = job.run().unwrap();
+    assert_eq!(model.correlations(), settings.fit(&views).unwrap().correlations());
     assert_eq!((plan.folds, plan.permutations, plan.n_samples()), (20, 3, 60));
     assert_eq!((model.plan().folds, model.plan().regularization), (20, Auto));
     let text = plan.to_string();

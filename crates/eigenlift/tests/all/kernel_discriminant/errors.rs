@@ -105,7 +105,8 @@ fn cancelling_stops_and_new_rows_are_checked() {
     let narrow = Matrix::<f64>::zeros(2, 3);
     assert!(model.predict(&narrow).unwrap_err().to_string().contains("rows of 3 columns"));
     assert!(model.predict(&Matrix::<f64>::zeros(0, 4)).unwrap().is_empty());
-    let plan = KernelDiscriminant::new().plan(&any(&x)).unwrap();
+    let job = KernelDiscriminant::new().prepare(&any(&x), &species).unwrap();
+    let plan = job.plan();
     assert!(plan.to_string().contains("held-out rows of 5 folds"), "{plan}");
     // The first reason tells how much memory was free just then.
     assert_eq!(model.plan().reasons[1..], plan.reasons[1..]);

@@ -172,8 +172,8 @@ fn threads_and_memory_change_no_label() {
         let tight = limits.map(|limit| settings.clone().with(|f| f.memory_limit(limit)));
         let again = |settings: &KernelKMeans| {
             settings
-                .plan(&any(&x))
-                .is_ok_and(|plan| plan.to_string().contains("computed again in every step"))
+                .prepare(&any(&x))
+                .is_ok_and(|job| job.plan().to_string().contains("computed again in every step"))
         };
         tight.into_iter().find(again).unwrap().fit(&any(&x)).unwrap()
     };

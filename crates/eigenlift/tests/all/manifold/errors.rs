@@ -4,9 +4,9 @@ use super::help::{distances, sheet};
 use super::laws::ALL;
 use eigenlift::data::{AnySamples, Samples};
 use eigenlift::error::{Error, Result};
-use eigenlift::graph::{Edge, Graph, Neighbors};
+use eigenlift::graph::{Edge, Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::{Affinity, LleVariant};
+use eigenlift::methods::manifold::{Affinity, LleVariant, ManifoldInput};
 use eigenlift::methods::{
     ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear,
 };
@@ -47,8 +47,8 @@ fn neighbourhoods_that_are_none_are_refused() {
     for k in [20, 21, usize::MAX] {
         let found = format!("{k} neighbours of 20 rows");
         assert_says(Isomap::new(2).neighbors(k).fit(x.clone()), &found);
-        assert_says(Isomap::new(2).neighbors(k).plan(x.clone()), &found);
-        assert_says(Isomap::new(2).neighbors(k).fit_distances(distances(&x, &x)), &found);
+        assert_says(Isomap::new(2).neighbors(k).prepare(x.clone()), &found);
+        assert_says(Isomap::new(2).neighbors(k).fit(ManifoldInput::distances(distances(&x, &x))), &found);
         assert_says(LaplacianEigenmaps::new(2).neighbors(k).fit(x.clone()), &found);
         assert_says(LocallyLinear::new(2).neighbors(k).fit(x.clone()), &found);
     }
@@ -108,9 +108,9 @@ fn rows_that_are_all_alike_have_no_variance() {
         for model in everyone(&x).into_iter().skip(4).flatten() {
             assert!(model.scores().as_slice().iter().all(|v| v.is_finite()));
         }
-        let d = Isomap::new(1).neighbors(3).fit_distances(Matrix::<f64>::zeros(15, 15));
+        let d = Isomap::new(1).neighbors(3).fit(ManifoldInput::distances(Matrix::<f64>::zeros(15, 15)));
         assert!(matches!(d.unwrap_err(), Error::NoVariance { .. }));
-        let d = ClassicalMds::new(1).fit_distances(Matrix::<f64>::zeros(15, 15));
+        let d = ClassicalMds::new(1).fit(ManifoldInput::distances(Matrix::<f64>::zeros(15, 15)));
         assert!(matches!(d.unwrap_err(), Error::NoVariance { .. }));
     }
 }
@@ -120,12 +120,15 @@ fn matrices_between_rows_are_checked() {
     let x = sheet(20, 63, 0.4);
     let d = distances(&x, &x);
     let each = |d: &Matrix<f64>, part: &str| {
-        assert_says(Isomap::new(2).neighbors(5).fit_distances(d.clone()), part);
-        assert_says(Isomap::new(2).neighbors(5).plan_distances(d.clone()), part);
-        assert_says(ClassicalMds::new(2).fit_distances(d.clone()), part);
-        assert_says(LaplacianEigenmaps::new(2).neighbors(5).fit_distances(d.clone()), part);
-        assert_says(LaplacianEigenmaps::new(2).fit_affinity(d.clone()), part);
-        assert_says(LaplacianEigenmaps::new(2).fit_affinity(Samples::from(sparse(d))), part);
+        assert_says(Isomap::new(2).neighbors(5).fit(ManifoldInput::distances(d.clone())), part);
+        assert_says(Isomap::new(2).neighbors(5).prepare(ManifoldInput::distances(d.clone())), part);
+        assert_says(ClassicalMds::new(2).fit(ManifoldInput::distances(d.clone())), part);
+        assert_says(LaplacianEigenmaps::new(2).neighbors(5).fit(ManifoldInput::distances(d.clone())), part);
+        assert_says(LaplacianEigenmaps::new(2).fit(ManifoldInput::affinities(d.clone())), part);
+        assert_says(
+            LaplacianEigenmaps::new(2).fit(ManifoldInput::affinities(Samples::from(sparse(d)))),
+            part,
+        );
     };
     each(&Matrix::from_fn(20, 19, |i, j| d[(i, j)]), "20 × 19 between rows; it must be square");
     let mut uneven = d.clone();
@@ -140,8 +143,56 @@ fn matrices_between_rows_are_checked() {
     // Rounding across the diagonal is no asymmetry.
     let mut close = d;
     close[(3, 7)] *= 1.0 + 1e-14;
-    assert!(Isomap::new(2).neighbors(5).fit_distances(close.clone()).is_ok());
-    assert!(ClassicalMds::new(2).fit_distances(close).is_ok());
+    assert!(Isomap::new(2).neighbors(5).fit(ManifoldInput::distances(close.clone())).is_ok());
+    assert!(ClassicalMds::new(2).fit(ManifoldInput::distances(close)).is_ok());
+}
+
+/// Every method says which inputs it takes, before any work.
+#[test]
+fn an_input_that_a_method_cannot_use_is_refused_by_name() {
+    let x = sheet(20, 63, 0.4);
+    let d = || ManifoldInput::distances(distances(&x, &x));
+    let w = || ManifoldInput::affinities(Matrix::from_fn(20, 20, |i, j| if i == j { 0.0 } else { 1.0 }));
+    let ring = (0..20).map(|i| Edge { from: i, to: (i + 1) % 20, length: 1.0 });
+    let graph = Graph::from_edges(20, &ring.collect::<Vec<_>>()).unwrap();
+    let graph = || ManifoldInput::graph(graph.clone(), Some(x.clone().into()));
+    let lists = (0..=20).collect::<Vec<usize>>();
+    let lists = Neighbors::new(lists, (0..20).map(|i| (i + 1) % 20).collect(), vec![1.0; 20], 20).unwrap();
+    let lists = || ManifoldInput::neighbors(lists.clone(), None);
+    assert_says(
+        Isomap::new(2).prepare(w()),
+        "affinities between samples for Isomap; it takes samples, distances",
+    );
+    for (input, found) in [(graph(), "a graph"), (lists(), "lists of neighbors"), (w(), "affinities")] {
+        let found = format!("{found}{}", if found == "a graph" { " for classical scaling" } else { "" });
+        assert_says(ClassicalMds::new(2).prepare(input), &found);
+    }
+    let laplacian = LaplacianEigenmaps::new(2).prepare(graph());
+    assert_says(laplacian, "a graph for Laplacian eigenmaps; it takes samples, distances or affinities");
+    for input in [d(), w(), graph(), lists()] {
+        assert_says(DiffusionMap::new(2).prepare(input.clone()), "for diffusion maps; it takes samples");
+        assert_says(LocallyLinear::new(2).prepare(input), "for locally linear embedding; it takes samples");
+    }
+}
+
+/// Lists of neighbors together with the samples are the graph of these, and place new samples.
+#[test]
+fn lists_with_samples_place_new_ones() {
+    let x = sheet(60, 64, 0.4);
+    let search = NeighborSearch { reach: Reach::Nearest(6), how: Search::Auto };
+    let space = Space::Rows { samples: x.clone().into(), metric: Metric::Euclidean };
+    let lists = search.among(&space, (&x).into(), &Watch::default()).unwrap().neighbors;
+    let given = || ManifoldInput::neighbors(lists.clone(), Some(x.clone().into()));
+    let isomap = Isomap::new(2).neighbors(6);
+    let (of_lists, of_samples) = (isomap.fit(given()).unwrap(), isomap.fit(x.clone()).unwrap());
+    assert_eq!(of_lists.scores(), of_samples.scores());
+    assert_eq!(of_lists.transform(&x).unwrap(), of_samples.transform(&x).unwrap());
+    let laplacian = LaplacianEigenmaps::new(2).neighbors(6);
+    let (of_lists, of_samples) = (laplacian.fit(given()).unwrap(), laplacian.fit(x.clone()).unwrap());
+    assert_eq!(of_lists.transform(&x).unwrap(), of_samples.transform(&x).unwrap());
+    // Of other samples they are refused.
+    let other = ManifoldInput::neighbors(lists, Some(sheet(59, 64, 0.4).into()));
+    assert_says(isomap.fit(other), "lists of neighbours for 59 rows");
 }
 
 #[test]
@@ -150,29 +201,42 @@ fn graphs_and_lists_must_belong_to_the_rows() {
     let path: Vec<Edge> = (0..18).map(|i| Edge { from: i, to: i + 1, length: 1.0 }).collect();
     let graph = Graph::from_edges(19, &path).unwrap();
     assert_says(
-        Isomap::new(2).fit_graph(graph, Some(x.clone().into())),
+        Isomap::new(2).fit(ManifoldInput::graph(graph, Some(x.clone().into()))),
         "a graph of 19 vertices for 20 rows",
     );
     let none = Graph::from_edges(0, &[]).unwrap();
-    assert_says(Isomap::new(2).fit_graph(none, None), "0 row(s)");
+    assert_says(Isomap::new(2).fit(ManifoldInput::graph(none, None)), "0 row(s)");
     // Lists of 3 rows that name the 10th sample.
     let beyond = Neighbors::new(vec![0, 1, 2, 3], vec![9, 0, 1], vec![1.0; 3], 10).unwrap();
-    assert!(Isomap::new(1).fit_neighbors(beyond.clone()).is_err());
-    assert!(LaplacianEigenmaps::new(1).fit_neighbors(beyond.clone()).is_err());
-    assert!(LocallyLinear::new(2).neighbors(5).fit_neighbors(x.clone(), beyond.clone()).is_err());
+    assert!(Isomap::new(1).fit(ManifoldInput::neighbors(beyond.clone(), None)).is_err());
+    assert!(LaplacianEigenmaps::new(1).fit(ManifoldInput::neighbors(beyond.clone(), None)).is_err());
+    assert!(
+        LocallyLinear::new(2)
+            .neighbors(5)
+            .fit(ManifoldInput::neighbors(beyond.clone(), Some(x.clone().into())))
+            .is_err()
+    );
     // As many lists as rows, with samples that do not exist, and with empty ones.
     let lists: Vec<u32> = (0..20).map(|i| i + 1).collect();
     let shifted = Neighbors::new((0..=20).collect(), lists, vec![1.0; 20], 21).unwrap();
-    assert!(LocallyLinear::new(2).neighbors(5).fit_neighbors(x.clone(), shifted.clone()).is_err());
-    assert!(Isomap::new(1).fit_neighbors(shifted).is_err());
+    assert!(
+        LocallyLinear::new(2)
+            .neighbors(5)
+            .fit(ManifoldInput::neighbors(shifted.clone(), Some(x.clone().into())))
+            .is_err()
+    );
+    assert!(Isomap::new(1).fit(ManifoldInput::neighbors(shifted, None)).is_err());
     let empty = Neighbors::new(vec![0; 21], vec![], vec![], 20).unwrap();
     for variant in [LleVariant::Standard, LleVariant::Modified, LleVariant::Hessian, LleVariant::Ltsa] {
         let settings = LocallyLinear::new(2).neighbors(9).variant(variant);
-        assert!(settings.fit_neighbors(x.clone(), empty.clone()).is_err(), "{variant}");
+        assert!(
+            settings.fit(ManifoldInput::neighbors(empty.clone(), Some(x.clone().into()))).is_err(),
+            "{variant}"
+        );
         // One neighbour each is too few for all but the first.
         let one =
             Neighbors::new((0..=20).collect(), (0..20).map(|i| (i + 1) % 20).collect(), vec![1.0; 20], 20);
-        let result = settings.fit_neighbors(x.clone(), one.unwrap());
+        let result = settings.fit(ManifoldInput::neighbors(one.unwrap(), Some(x.clone().into())));
         assert_eq!(result.is_ok(), variant == LleVariant::Standard, "{variant}: {result:?}");
     }
     let model = Isomap::new(2).neighbors(5).fit(x.clone()).unwrap();
@@ -225,9 +289,9 @@ fn memory_that_does_not_suffice_is_named_in_bytes() {
         assert!(text.contains("1000 B are allowed") || text.contains("1.0 kB are allowed"), "{text}");
     }
     // Where n² distances do not fit and nothing was asked for, landmarks are taken.
-    let limit = Isomap::new(2).landmarks(200).plan(sheet(1500, 65, 0.4)).unwrap().bytes_needed;
-    let plan = Isomap::new(2).memory_limit(limit).plan(sheet(1500, 65, 0.4)).unwrap();
-    assert_eq!(plan.n_landmarks, Some(200));
+    let limit = Isomap::new(2).landmarks(200).prepare(sheet(1500, 65, 0.4)).unwrap().plan().bytes_needed;
+    let job = Isomap::new(2).memory_limit(limit).prepare(sheet(1500, 65, 0.4)).unwrap();
+    assert_eq!(job.plan().n_landmarks, Some(200));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::parts::Crafted;
 use eigenlift::data::Samples;
 use eigenlift::error::Error;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::Disconnected;
+use eigenlift::methods::manifold::{Disconnected, ManifoldInput};
 use eigenlift::methods::{AnyModel, ClassicalMds, DiffusionMap, FittedManifold, Isomap, LocallyLinear, Pca};
 use eigenlift_testkit::problems::sparse;
 use serde_json::{Value, json};
@@ -22,7 +22,11 @@ fn in_parts() -> FittedManifold {
 
 fn in_parts_by_distances() -> FittedManifold {
     let (x, _) = blobs(&[6, 7], 20.0);
-    Isomap::new(2).neighbors(3).disconnected(Disconnected::Separate).fit_distances(distances(&x, &x)).unwrap()
+    Isomap::new(2)
+        .neighbors(3)
+        .disconnected(Disconnected::Separate)
+        .fit(ManifoldInput::distances(distances(&x, &x)))
+        .unwrap()
 }
 
 fn steps() -> FittedManifold {
@@ -35,7 +39,7 @@ fn weights() -> FittedManifold {
 
 fn scaled() -> FittedManifold {
     let x = sheet(12, 84, 0.4);
-    ClassicalMds::new(2).fit_distances(distances(&x, &x)).unwrap()
+    ClassicalMds::new(2).fit(ManifoldInput::distances(distances(&x, &x))).unwrap()
 }
 
 fn changed(model: &FittedManifold, change: impl FnOnce(&mut Crafted)) -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::help::{EPS, assert_same_up_to_sign, distances, procrustes, sheet};
 use eigenlift::data;
 use eigenlift::graph::{Edge, Graph, Neighbors};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::Affinity;
+use eigenlift::methods::manifold::{Affinity, ManifoldInput};
 use eigenlift::methods::{ClassicalMds, DiffusionMap, Isomap, LaplacianEigenmaps, Pca};
 use eigenlift_testkit::reference::{difference, eigen, gram};
 use std::f64::consts::TAU;
@@ -42,7 +42,7 @@ fn a_flat_grid_with_all_edges_gives_back_its_distances() {
 #[test]
 fn euclidean_distances_have_no_negative_share_and_a_third_component_does_not_exist() {
     let x = grid(9, 7);
-    let model = ClassicalMds::new(5).fit_distances(distances(&x, &x)).unwrap();
+    let model = ClassicalMds::new(5).fit(ManifoldInput::distances(distances(&x, &x))).unwrap();
     assert_eq!(model.n_components(), 2);
     assert!(
         model.warnings()[0].contains("5 components were asked for and 2 exist"),
@@ -53,7 +53,7 @@ fn euclidean_distances_have_no_negative_share_and_a_third_component_does_not_exi
     // Around a ring paths are no distances of a space: λ of −½HD²H by its circulant, the share of the negative ones is known.
     let n = 40;
     let ring: Vec<Edge> = (0..n).map(|i| Edge { from: i, to: (i + 1) % n, length: 1.0 }).collect();
-    let model = Isomap::new(2).fit_graph(Graph::from_edges(n, &ring).unwrap(), None).unwrap();
+    let model = Isomap::new(2).fit(ManifoldInput::graph(Graph::from_edges(n, &ring).unwrap(), None)).unwrap();
     let along = |i: usize| i.min(n - i) as f64;
     let value = |m: usize| -> f64 {
         (0..n).map(|i| -0.5 * along(i).powi(2) * (TAU * (i * m) as f64 / n as f64).cos()).sum()
@@ -168,7 +168,8 @@ fn the_eigenmap_of_a_circle_is_a_circle() {
         let samples: Vec<u32> = (0..n).flat_map(|i| (0..2 * m).map(move |a| near(i, a) as u32)).collect();
         let offsets = (0..=n).map(|i| i * 2 * m).collect();
         let lists = Neighbors::new(offsets, samples, vec![1.0; n * 2 * m], n).unwrap();
-        let model = LaplacianEigenmaps::new(4).tolerance(1e-10).fit_neighbors(lists).unwrap();
+        let model =
+            LaplacianEigenmaps::new(4).tolerance(1e-10).fit(ManifoldInput::neighbors(lists, None)).unwrap();
         let mu = |j: usize| (1..=m).map(|l| (j as f64 * angle(l)).cos()).sum::<f64>() / m as f64;
         for (got, expected) in model.eigenvalues().iter().zip([mu(1), mu(1), mu(2), mu(2)]) {
             assert!((got - expected).abs() < 1e-12, "{n}: {got} {expected}");
@@ -243,7 +244,7 @@ fn scaling_of_euclidean_distances_is_principal_components() {
         let model = mds.fit(x.clone()).unwrap();
         assert_same_up_to_sign(model.scores(), &scores, allowed, "rows");
         let d = distances(&x, &x);
-        let by_distances = mds.fit_distances(d.clone()).unwrap();
+        let by_distances = mds.fit(ManifoldInput::distances(d.clone())).unwrap();
         assert_same_up_to_sign(by_distances.scores(), &scores, allowed, "distances");
         let new = Matrix::from_fn(5, k, |i, j| x[(7 * i, j)] + 0.1 * (i + j) as f64);
         let pca = Pca::new(k).fit(x.clone()).unwrap().transform(&new).unwrap();

@@ -5,7 +5,7 @@ use eigenlift::data::{AnySamples, Samples};
 use eigenlift::graph::{Metric, NeighborSearch, Reach, Search, Space};
 use eigenlift::kernel::KernelSpec;
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::{Affinity, LleVariant};
+use eigenlift::methods::manifold::{Affinity, LleVariant, ManifoldInput};
 use eigenlift::methods::{
     AnyModel, ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear,
 };
@@ -122,9 +122,17 @@ fn every_model_comes_back_from_its_file_bit_by_bit() {
     assert_comes_back("names", &Isomap::new(2).column_names(names).fit(x.clone()).unwrap(), &new);
     assert_comes_back("inf", &Isomap::new(2).radius(f64::INFINITY).fit(x.clone()).unwrap(), &new);
     let (d, to) = (distances(&x, &x), distances(&new, &x));
-    assert_comes_back("isomap of distances", &Isomap::new(2).fit_distances(d.clone()).unwrap(), &to);
-    assert_comes_back("mds of distances", &ClassicalMds::new(2).fit_distances(d.clone()).unwrap(), &to);
-    let few = ClassicalMds::new(2).landmarks(20).fit_distances(d).unwrap();
+    assert_comes_back(
+        "isomap of distances",
+        &Isomap::new(2).fit(ManifoldInput::distances(d.clone())).unwrap(),
+        &to,
+    );
+    assert_comes_back(
+        "mds of distances",
+        &ClassicalMds::new(2).fit(ManifoldInput::distances(d.clone())).unwrap(),
+        &to,
+    );
+    let few = ClassicalMds::new(2).landmarks(20).fit(ManifoldInput::distances(d)).unwrap();
     assert_comes_back("mds of distances, landmarks", &few, &to);
 }
 
@@ -288,8 +296,8 @@ fn affinities_may_be_given() {
     let w = gram(&kernel, &x, &x);
     let settings = LaplacianEigenmaps::new(2);
     let own = settings.clone().affinity(Affinity::Kernel(kernel)).fit(x).unwrap();
-    let dense = settings.fit_affinity(w.clone()).unwrap();
-    let csr = settings.fit_affinity(Samples::from(sparse(&w))).unwrap();
+    let dense = settings.fit(ManifoldInput::affinities(w.clone())).unwrap();
+    let csr = settings.fit(ManifoldInput::affinities(Samples::from(sparse(&w)))).unwrap();
     assert_same_up_to_sign(dense.scores(), own.scores(), 1e-9, "dense");
     assert_same_up_to_sign(csr.scores(), own.scores(), 1e-9, "sparse");
     assert!(dense.transform(&w).is_err(), "new rows cannot be placed");
@@ -307,8 +315,11 @@ fn neighbours_may_be_given() {
     let isomap = Isomap::new(2).neighbors(8).search(Search::Brute);
     let laplacian = LaplacianEigenmaps::new(2).neighbors(8).search(Search::Brute);
     let pairs = [
-        (isomap.fit(x.clone()).unwrap(), isomap.fit_neighbors(lists.clone()).unwrap()),
-        (laplacian.fit(x.clone()).unwrap(), laplacian.fit_neighbors(lists.clone()).unwrap()),
+        (isomap.fit(x.clone()).unwrap(), isomap.fit(ManifoldInput::neighbors(lists.clone(), None)).unwrap()),
+        (
+            laplacian.fit(x.clone()).unwrap(),
+            laplacian.fit(ManifoldInput::neighbors(lists.clone(), None)).unwrap(),
+        ),
     ];
     for (by_rows, by_lists) in pairs {
         assert_eq!(bits(by_rows.scores()), bits(by_lists.scores()));
@@ -317,6 +328,6 @@ fn neighbours_may_be_given() {
         assert!(by_lists.transform(&new).is_err() && by_lists.transform(&x).is_err());
     }
     let lle = LocallyLinear::new(2).neighbors(8).search(Search::Brute);
-    let same = lle.fit_neighbors(x.clone(), lists).unwrap();
+    let same = lle.fit(ManifoldInput::neighbors(lists, Some(x.clone().into()))).unwrap();
     assert_eq!(bits(same.scores()), bits(lle.fit(x).unwrap().scores()));
 }

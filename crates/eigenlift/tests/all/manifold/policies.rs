@@ -6,7 +6,7 @@ use eigenlift::data::AnySamples;
 use eigenlift::error::{Error, Result};
 use eigenlift::graph::{Edge, Graph, Metric, NeighborSearch, Neighbors, Reach, Search, Space};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::{Cut, Disconnected};
+use eigenlift::methods::manifold::{Cut, Disconnected, ManifoldInput};
 use eigenlift::methods::{FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear};
 use eigenlift::progress::Watch;
 use eigenlift_testkit::reference::difference;
@@ -28,10 +28,10 @@ fn isomap(policy: Disconnected) -> Isomap {
 fn fit(settings: &Isomap, x: &Matrix<f64>, form: &str) -> Result<FittedManifold> {
     match form {
         "rows" => settings.fit(x.clone()),
-        "distances" => settings.fit_distances(distances(x, x)),
-        "lists" => settings.fit_neighbors(lists(x)),
-        "graph alone" => settings.fit_graph(Graph::from_neighbors(&lists(x)), None),
-        _ => settings.fit_graph(Graph::from_neighbors(&lists(x)), Some(x.clone().into())),
+        "distances" => settings.fit(ManifoldInput::distances(distances(x, x))),
+        "lists" => settings.fit(ManifoldInput::neighbors(lists(x), None)),
+        "graph alone" => settings.fit(ManifoldInput::graph(Graph::from_neighbors(&lists(x)), None)),
+        _ => settings.fit(ManifoldInput::graph(Graph::from_neighbors(&lists(x)), Some(x.clone().into()))),
     }
 }
 
@@ -214,7 +214,10 @@ fn components_of_single_rows_and_of_duplicates() {
         [(Disconnected::Separate, 4), (Disconnected::Largest, 1), (Disconnected::Bridge, 1)]
     {
         let settings = Isomap::new(2).radius(1.5).disconnected(policy);
-        for model in [settings.fit(x.clone()).unwrap(), settings.fit_distances(distances(&x, &x)).unwrap()] {
+        for model in [
+            settings.fit(x.clone()).unwrap(),
+            settings.fit(ManifoldInput::distances(distances(&x, &x))).unwrap(),
+        ] {
             assert_eq!(model.parts().len(), parts);
             assert_eq!(model.facts().graph.as_ref().unwrap().component_sizes, [30, 1, 1, 4]);
             assert!(model.scores().as_slice().iter().all(|v| v.is_finite()), "{policy}");
@@ -260,18 +263,18 @@ fn taking_out_edges_may_take_the_graph_apart() {
     let graph = Graph::from_edges(6, &path).unwrap();
     let rows: AnySamples = Matrix::from_fn(6, 1, |i, _| i as f64).into();
     let cut = |policy| Isomap::new(1).disconnected(policy).cut(Cut::Edges(vec![(3, 2)]));
-    let model = cut(Disconnected::Separate).fit_graph(graph.clone(), None).unwrap();
+    let model = cut(Disconnected::Separate).fit(ManifoldInput::graph(graph.clone(), None)).unwrap();
     assert_eq!(model.labels(), [0, 0, 0, 1, 1, 1]);
     let facts = model.facts().graph.as_ref().unwrap();
     assert_eq!((facts.cut.len(), facts.n_edges), (1, 4));
     assert_eq!((facts.cut[0].from, facts.cut[0].to, facts.cut[0].length), (2, 3, 1.2));
     let first = model.scores();
     assert!(((first[(0, 0)] - first[(2, 0)]).abs() - 2.1).abs() < 1e-12);
-    let model = cut(Disconnected::Bridge).fit_graph(graph.clone(), Some(rows)).unwrap();
+    let model = cut(Disconnected::Bridge).fit(ManifoldInput::graph(graph.clone(), Some(rows))).unwrap();
     let bridge = model.facts().graph.as_ref().unwrap().bridges[0];
     // The bridge is as long as the rows are apart.
     assert_eq!((bridge.from, bridge.to, bridge.length), (2, 3, 1.0));
-    assert!(cut(Disconnected::Error).fit_graph(graph, None).is_err());
+    assert!(cut(Disconnected::Error).fit(ManifoldInput::graph(graph, None)).is_err());
 }
 
 /// Methods without a policy say what several components mean.
