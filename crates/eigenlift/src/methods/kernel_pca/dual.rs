@@ -5,7 +5,7 @@ mod settle;
 pub(crate) use settle::{Hidden, no_variance_action};
 
 use super::proof::{Proof, entry_error, trace_error};
-use super::schedule::{MAX_PASSES, held_bytes};
+use super::schedule::MAX_PASSES;
 use crate::eigen::{
     Certificate, Convergence, Dense, EigenPairs, Eigensolver, Impatient, Indefinite, Refined, Sketch,
     SolveOptions, SolveStats, Whole, descending, fix_signs, rank_threshold, rayleigh_ritz,
@@ -118,7 +118,8 @@ fn solve_finite(problem: &mut DualProblem<'_>, plan: &Plan, watch: &Watch) -> Re
     let squared_norm = repaired.is_none().then(|| summary.centered_squared_norm_bound());
     let entries = entry_error(plan.n_features) * norm_bound;
     let rounding = entries * unit_roundoff;
-    let free = u128::from(plan.bytes_allowed).saturating_sub(held_bytes(n, plan.n_components));
+    // Why not more, after what was held is freed: the system may keep it.
+    let free = u128::from(plan.bytes_allowed.saturating_sub(plan.bytes_needed));
     let grounds = (entries, problem.known_valid);
     let proof = Proof::new(gram, &summary, pairs.basis.take(), grounds, (free, watch));
     let whole = Whole {

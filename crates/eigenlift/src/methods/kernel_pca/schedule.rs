@@ -203,8 +203,8 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         return Err(too_big(n, k, needed, allowed, solver));
     }
     let most = match solver {
-        Solver::Dense => 0,
-        Solver::Davidson => most_bytes(request, (n, k), sketch_rank, allowed),
+        Solver::Dense => needed,
+        Solver::Davidson => most_bytes(request, n, needed, allowed),
     };
     Ok(Plan {
         n_samples: n,
@@ -223,7 +223,8 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         repair: request.repair,
         sketch_rank,
         expected_passes: if solver == Solver::Dense { 2 } else { davidson_passes(k, request.tolerance) },
-        most_passes: (solver == Solver::Davidson).then(|| most_passes(request, (n, k), draft, allowed)),
+        most_passes: (solver == Solver::Davidson)
+            .then(|| most_passes(request, (n, k), draft, switch_fits(n, needed, allowed))),
         tolerance: request.tolerance,
         seed: request.seed,
         engine: engine.name(),
@@ -235,23 +236,21 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     })
 }
 
-/// What the dense solver takes when it takes over from the iteration: the sketch stays, tiles and draft do not.
-pub(super) fn switch_bytes(n: usize, sketch_rank: usize) -> u128 {
-    dense_bytes(n) + block_bytes(n, sketch_rank) / 2
-}
-
-/// What is held while a certificate is made: the vectors, twice, and what the basis proves.
-pub(super) fn held_bytes(n: usize, k: usize) -> u128 {
-    let basis = basis_columns(n, k);
-    block_bytes(n, 2 * k.min(n)) + block_bytes(basis, 3 * basis)
+/// Whether the dense solver may take over from the iteration.
+///
+/// Why beside all that the iteration needs, although it is freed before: the system may keep what is freed.
+pub(super) fn switch_fits(n: usize, needed: u128, allowed: u64) -> bool {
+    needed + dense_bytes(n) <= u128::from(allowed)
 }
 
 /// The most that phases of a fit take which come only where they are needed: the dense solver for an iteration that does not converge,
 /// and the matrix written out for a certificate. Each is left out where it does not fit.
-fn most_bytes(request: &Request<'_>, (n, k): (usize, usize), sketch_rank: usize, allowed: u64) -> u128 {
-    let switch = if request.solver.is_none() { switch_bytes(n, sketch_rank) } else { 0 };
-    let proof = if n <= FACTORED_SAMPLES { proof_bytes(n) + held_bytes(n, k) } else { 0 };
-    [switch, proof].into_iter().filter(|bytes| *bytes <= u128::from(allowed)).max().unwrap_or(0)
+fn most_bytes(request: &Request<'_>, n: usize, needed: u128, allowed: u64) -> u128 {
+    if request.solver.is_none() && switch_fits(n, needed, allowed) {
+        return needed + dense_bytes(n);
+    }
+    let proof = needed + proof_bytes(n);
+    if n <= FACTORED_SAMPLES && proof <= u128::from(allowed) { proof } else { needed }
 }
 
 /// Passes of the iteration that cost as much as the dense solver.
@@ -261,8 +260,8 @@ pub(super) fn passes_of_dense(n: usize, k: usize) -> f64 {
 
 /// Passes that are made at most: by the iteration, which ends where the dense solver would be faster and fits, its certificate, and the
 /// search for the lowest eigenvalue; on a draft and on the matrix itself; and by the dense solver.
-fn most_passes(request: &Request<'_>, (n, k): (usize, usize), draft: bool, allowed: u64) -> usize {
-    let switches = request.solver.is_none() && dense_bytes(n) <= u128::from(allowed);
+fn most_passes(request: &Request<'_>, (n, k): (usize, usize), draft: bool, may_switch: bool) -> usize {
+    let switches = request.solver.is_none() && may_switch;
     let worth = if switches { passes_of_dense(n, k) as usize + 1 } else { MAX_PASSES };
     let valid = request.spec.and_then(KernelSpec::is_mercer) == Some(true);
     let lowest = if valid { 0 } else { LOOK_PASSES + LOWEST_PASSES + 1 };

@@ -1,6 +1,6 @@
 //! What happens when the iteration does not converge: the dense solver takes over where it fits.
 
-use super::super::schedule::{LOWEST_PASSES, passes_of_dense, switch_bytes};
+use super::super::schedule::{LOWEST_PASSES, passes_of_dense, switch_fits};
 use super::{DualProblem, certified_pairs};
 use crate::eigen::{
     EigenPairs, LOOK_PASSES, Negated, RESOLUTION, SolveOptions, SolveStats, lowest_eigenvalue,
@@ -20,7 +20,7 @@ pub(super) struct Settled {
 
 /// Eigenpairs by the planned solver; by the dense one when the iteration would take longer and all eigenpairs fit.
 pub(super) fn pairs(problem: &mut DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Result<Settled> {
-    let fits = || switch_bytes(plan.n_samples, plan.sketch_rank) <= u128::from(plan.bytes_allowed);
+    let fits = || switch_fits(plan.n_samples, u128::from(plan.bytes_needed), plan.bytes_allowed);
     let can_switch = problem.may_switch && plan.solver == Solver::Davidson && fits();
     let worth = if can_switch { passes_of_dense(plan.n_samples, plan.n_components) } else { f64::INFINITY };
     let (passes, residual) = match certified_pairs(problem, plan, (how, worth)) {
