@@ -57,9 +57,9 @@ impl Passes {
         }
         let (m, block) = (n.saturating_sub(1).min(d), block_columns(d, k));
         if m <= basis_columns(d, k) {
-            // The search space comes to hold all directions.
+            // The search space comes to hold all directions, by blocks that become narrower as pairs are found.
             let all = m.div_ceil(block) as f64;
-            return Self::about(all, (0.5 * all, all + 2.0));
+            return Self::about(all + 2.0, ((0.8 * (all + 1.0)).floor(), 2.0 * all + 2.0));
         }
         let high = 1.2 * of_noise(m, (block, k), tolerance);
         let low = (high / 4.0).max(FEWEST);
