@@ -59,7 +59,7 @@ impl Passes {
         if m <= basis_columns(d, k) {
             // The search space comes to hold all directions, by blocks that become narrower as pairs are found.
             let all = m.div_ceil(block) as f64;
-            return Self::about(all + 2.0, ((0.8 * (all + 1.0)).floor(), 2.0 * all + 2.0));
+            return Self::about(all + 2.0, ((0.8 * (all + 1.0)).floor(), 2.5 * all + 2.0));
         }
         let high = 1.2 * of_noise(m, (block, k), tolerance);
         let low = (high / 4.0).max(FEWEST);
