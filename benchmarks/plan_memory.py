@@ -5,8 +5,8 @@
 
 Makes tables with NumPy and pyarrow, plans and fits each setting in a process of its own, and prints planned and measured MB,
 their ratio, the fraction of --memory that was taken, passes and readings of the file. What the program itself takes, with a tiny
-table, is not counted. Exits with 1 when a plan is off by more than 30 % and 4 MB, --memory is exceeded by more than 10 %, or the
-table is read more or less often than planned; such rows have a star.
+table, is not counted. Exits with 1 when a plan is off by more than 30 % and 4 MB (up to what it states at most), --memory is exceeded
+by more than 10 %, the table is read more or less often than planned, or passes are outside the stated range; such rows have a star.
 """
 
 import argparse
