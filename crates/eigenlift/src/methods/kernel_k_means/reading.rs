@@ -49,10 +49,8 @@ impl Wish {
     pub(super) fn within(self, plan: FactorPlan, seed: u64) -> Result<(FactorPlan, Keep)> {
         let (n, m) = (plan.n_samples, plan.rank);
         let features = self.components.is_none();
-        // What follows the choice of landmarks: their L, the moments of all rows, of a piece, two matrices of that size for the
-        // eigenproblem, and a piece of rows with its features.
-        let piece = plan.chunk_rows as u128 * (m + plan.n_features) as u128;
-        let base = 8 * (5 * (m as u128) * (m as u128) + piece);
+        // The moments of all rows, of a piece, and two matrices of that size for the eigenproblem.
+        let base = u128::from(plan.bytes_needed) + 8 * 4 * (m as u128) * (m as u128);
         let width = self.components.map_or(m, |q| q.max(2)).max(1) as u128;
         let bytes = |rows: usize| 8 * width * rows as u128;
         let fits = |rows: usize| base + bytes(rows) <= u128::from(plan.bytes_allowed);
