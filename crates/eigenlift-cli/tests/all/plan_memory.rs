@@ -142,7 +142,8 @@ fn passes_of_the_iteration_lie_in_the_stated_range() {
     ] {
         for spectrum in [&noise as &dyn Fn(usize) -> f64, &decay] {
             let folder = folder_of(d, &spread(n, d, spectrum));
-            let (_, _, plan) = measured(&folder, &format!("pca x.npy -k 5 --route krylov {words}"));
+            let line = format!("pca x.npy -k 5 --route krylov {words}");
+            let (_, _, plan) = measured(&folder, line.trim_end());
             assert_eq!(number(&plan["chunk_rows"]) > 0.0, !words.is_empty(), "{plan:#}");
             assert_eq!(plan["likely_passes"].is_null(), d == 20, "{plan:#}");
         }
