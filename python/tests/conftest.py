@@ -22,7 +22,7 @@ def pytest_configure():
 
 
 # What a plan says of the machine and the moment.
-MACHINE = ("threads", "at_once", "bytes_needed", "bytes_allowed")
+MACHINE = ("threads", "at_once", "bytes_needed", "most_bytes", "bytes_allowed")
 
 MOMENT = ("of memory are free", "fit into memory at once")
 

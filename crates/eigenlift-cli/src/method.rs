@@ -49,22 +49,31 @@ impl PlanWords {
         Self { text: plan.to_string(), json: serde_json::to_value(plan).unwrap_or_default() }
     }
 
-    /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file; at most how often where that is
-    /// not known in advance.
-    pub(crate) fn of_command(mut self, bytes: u64, readings: usize, most_readings: Option<usize>) -> Self {
+    /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file; at most how many and how often
+    /// where that is not known in advance.
+    pub(crate) fn of_command(
+        mut self,
+        (bytes, most_bytes): (u64, Option<u64>),
+        (readings, most_readings): (usize, Option<usize>),
+    ) -> Self {
+        let human = |n: u64| crate::words::bytes(u128::from(n));
+        let most_words = most_bytes.map_or(String::new(), |most| format!(", at most {},", human(most)));
         let readings_words = match most_readings {
             Some(most) => format!("about {readings}, at most {most}, readings"),
             None => counted(readings, "reading"),
         };
         let line = format!(
-            "in all       {} with rows and scores; {readings_words} of the table\n",
-            crate::words::bytes(u128::from(bytes))
+            "in all       {}{most_words} with rows and scores; {readings_words} of the table\n",
+            human(bytes)
         );
         // In front of the reasons.
         let at = self.text.find("  because ").unwrap_or(self.text.len());
         self.text.insert_str(at, &line);
         if let Value::Object(fields) = &mut self.json {
             fields.insert("bytes_in_all".into(), bytes.into());
+            if let Some(most) = most_bytes {
+                fields.insert("most_bytes_in_all".into(), most.into());
+            }
             fields.insert("readings".into(), readings.into());
             if let Some(most) = most_readings {
                 fields.insert("most_readings".into(), most.into());

@@ -76,8 +76,9 @@ pub(crate) fn prepare_whole<'a>(
     let mut prepared = method.prepare(data, rows, watch)?;
     // A table is read in double precision, and then turned into what the method works in.
     let read = data.entries as u64 * if method.precision().is_single() { 12 } else { 8 };
-    let in_all = (held + prepared.plan.number("bytes_needed").max(scores)).max(read);
-    prepared.plan = prepared.plan.of_command(in_all, 1, None);
+    let in_all = |work: u64| (held + work.max(scores)).max(read);
+    let bytes = at_most(&prepared.plan, in_all);
+    prepared.plan = prepared.plan.of_command(bytes, (1, None));
     Ok(prepared)
 }
 
@@ -86,8 +87,15 @@ fn of_chunks_in_all(plan: PlanWords, rows: &TableRows) -> PlanWords {
     let others = rows.readings() + 1;
     let readings = others + plan.number("expected_passes") as usize;
     let most = Some(plan.number("most_passes") as usize).filter(|most| *most > 0).map(|most| others + most);
-    let in_all = plan.number("bytes_needed") + rows.held_bytes();
-    plan.of_command(in_all, readings, most)
+    let held = rows.held_bytes();
+    let bytes = at_most(&plan, |work| work + held);
+    plan.of_command(bytes, (readings, most))
+}
+
+/// What a command takes in all, given what its work takes; and at most, where the plan knows a larger number.
+fn at_most(plan: &PlanWords, in_all: impl Fn(u64) -> u64) -> (u64, Option<u64>) {
+    let bytes = in_all(plan.number("bytes_needed"));
+    (bytes, Some(in_all(plan.number("most_bytes"))).filter(|most| *most > bytes))
 }
 
 /// Bytes of the scores of all rows and of their errors.

@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::progress::Watch;
 
+/// Columns of the identity that [`LinearOperator::to_dense`] multiplies at a time.
+pub(crate) const IDENTITY_COLUMNS: usize = 256;
+
 /// A matrix known by its products with blocks of vectors.
 pub trait LinearOperator: Send + Sync {
     /// Number of rows.
@@ -32,11 +35,10 @@ pub trait LinearOperator: Send + Sync {
     /// # Errors
     /// As [`LinearOperator::apply`].
     fn to_dense(&self, watch: &Watch) -> Result<Matrix<f64>> {
-        const WIDTH: usize = 256;
         let n = self.n_cols();
         let mut dense = Matrix::zeros(self.n_rows(), n);
-        for from in (0..n).step_by(WIDTH) {
-            let width = WIDTH.min(n - from);
+        for from in (0..n).step_by(IDENTITY_COLUMNS) {
+            let width = IDENTITY_COLUMNS.min(n - from);
             let identity = Matrix::from_fn(n, width, |i, j| f64::from(u8::from(i == from + j)));
             self.apply(identity.view(), dense.view_mut().columns(from..from + width), watch)?;
         }
@@ -136,6 +138,9 @@ pub trait GramOperator: LinearOperator {
     /// # Errors
     /// When an entry is not finite (the message names it), and as [`LinearOperator::apply`].
     fn summary(&self, watch: &Watch) -> Result<GramSummary>;
+
+    /// Frees entries that are kept between passes; later passes compute them anew, the same bits.
+    fn release(&mut self) {}
 }
 
 /// H·K·H with H = I − 11ᵀ/n, without forming it, (K2).

@@ -8,26 +8,30 @@ const MB: f64 = 1e6;
 const SHARE: f64 = 0.3;
 const KEPT: f64 = 8.0 * MB;
 
-/// Rows whose columns have different spreads; the last column counts 0, 1, 2, 0, …
-fn numbers(n: usize, d: usize) -> Vec<f64> {
+/// Rows of independent columns with these spreads.
+fn spread(n: usize, d: usize, of: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut state = 1_u64;
     let mut uniform = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
-    let mut rows = Vec::with_capacity(n * d);
-    for i in 0..n {
-        for j in 0..d {
-            let x = uniform() + uniform() + uniform() - 1.5;
-            rows.push(if j + 1 == d { (i % 3) as f64 } else { x * 3.0 / (1 + j) as f64 });
-        }
-    }
+    (0..n * d).map(|at| (uniform() + uniform() + uniform() - 1.5) * of(at % d)).collect()
+}
+
+/// Rows whose columns have different spreads; the last column counts 0, 1, 2, 0, …
+fn numbers(n: usize, d: usize) -> Vec<f64> {
+    let mut rows = spread(n, d, |j| 3.0 / (1 + j) as f64);
+    rows.chunks_mut(d).enumerate().for_each(|(i, row)| row[d - 1] = (i % 3) as f64);
     rows
 }
 
 fn folder(n: usize, d: usize) -> Folder {
+    folder_of(d, &numbers(n, d))
+}
+
+fn folder_of(d: usize, rows: &[f64]) -> Folder {
     let folder = Folder::new();
-    folder.write_npy("x.npy", d, &numbers(n, d));
+    folder.write_npy("x.npy", d, rows);
     folder
 }
 
@@ -61,7 +65,20 @@ fn measured(folder: &Folder, words: &str) -> (f64, f64, serde_json::Value) {
         }
         None => {}
     }
+    if let [Some(low), Some(high)] = [0, 1].map(|end| plan["likely_passes"][end].as_f64()) {
+        let told = format!("{words}: {passes} passes, likely {low} to {high}");
+        assert!(low <= passes && passes <= high && high <= 4.0 * low, "{told}");
+    }
     (number(&plan["bytes_in_all"]), number(&account["peak_memory_bytes"]) - base(folder), plan)
+}
+
+/// Where a phase may follow that takes more: at least what was planned is taken, and at most what is stated.
+#[track_caller]
+fn check_at_most(folder: &Folder, words: &str) {
+    let (planned, taken, plan) = measured(folder, words);
+    let most = plan["most_bytes_in_all"].as_f64().unwrap_or(planned);
+    let told = format!("{words}: {:.1} to {:.1} MB, {:.1} taken", planned / MB, most / MB, taken / MB);
+    assert!(taken <= (1.0 + SHARE) * most + KEPT && planned <= (1.0 + SHARE) * taken + KEPT, "{told}");
 }
 
 #[track_caller]
@@ -80,6 +97,57 @@ fn kernel_pca() {
     check(&folder, "kpca x.npy -k 5 --precision f32");
     let few = self::folder(1500, 10);
     assert_eq!(check(&few, "kpca x.npy -k 5 --solver dense")["expected_passes"], 2);
+}
+
+/// Spectra that decay slowly: the dense solver may take over, and the certificate may need the matrix written out.
+#[test]
+fn phases_that_may_follow_are_in_the_plan_of_kernel_pca() {
+    let flat = |n: usize, d: usize| folder_of(d, &spread(n, d, |_| 1.0));
+    check_at_most(&flat(1000, 1000), "kpca x.npy -k 5");
+    check_at_most(&flat(2000, 500), "kpca x.npy -k 5");
+    let flat = flat(2000, 2000);
+    check_at_most(&flat, "kpca x.npy -k 10 --kernel sigmoid");
+    let words = "kpca x.npy -k 10 --tol 1e-4 --memory 105MB";
+    let (_, taken, plan) = measured(&flat, words);
+    assert!(taken <= 105.0 * MB + KEPT, "{words}: {taken} taken\n{plan:#}");
+}
+
+/// Components that the covariance cannot tell from rounding are looked at again, with more memory.
+#[test]
+fn a_second_look_is_in_the_plan() {
+    let folder = folder_of(400, &spread(8000, 400, |j| if j < 4 { 1.0 } else { 1e-6 }));
+    let words = "pca x.npy -k 8";
+    check_at_most(&folder, words);
+    let (_, _, plan) = measured(&folder, words);
+    assert_eq!(plan["most_passes"], 2, "{plan:#}");
+    assert!(number(&plan["most_bytes_in_all"]) > number(&plan["bytes_in_all"]), "{plan:#}");
+    let fitted = folder.say(&format!("fit {words} --json --quiet --out s.npy")).ok().json();
+    assert_eq!(fitted["stats"]["passes"], 2, "{fitted:#}");
+}
+
+/// The range of passes holds for spectra that decay and for noise, of tables that are narrow and wide, in memory and in chunks.
+#[test]
+fn passes_of_the_iteration_lie_in_the_stated_range() {
+    let noise = |_: usize| 1.0;
+    let decay = |j: usize| 1.0 / (1 + j) as f64;
+    for (n, d, words) in [
+        (2000, 20, ""),
+        (2000, 40, ""),
+        (60_000, 20, "--memory 4MB"),
+        (30_000, 60, "--memory 8MB"),
+        (5000, 200, ""),
+        (12_000, 100, "--memory 6MB"),
+        (300, 2000, ""),
+        (600, 2000, ""),
+    ] {
+        for spectrum in [&noise as &dyn Fn(usize) -> f64, &decay] {
+            let folder = folder_of(d, &spread(n, d, spectrum));
+            let line = format!("pca x.npy -k 5 --route krylov {words}");
+            let (_, _, plan) = measured(&folder, line.trim_end());
+            assert_eq!(number(&plan["chunk_rows"]) > 0.0, !words.is_empty(), "{plan:#}");
+            assert_eq!(plan["likely_passes"].is_null(), d == 20, "{plan:#}");
+        }
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const WIDTH: usize = 16;
 /// It is never below the smallest eigenvalue. An eigenvalue that stands apart below the others is found to many digits; of a
 /// crowd at the lower end, where an iteration would not settle on any one, it gives the edge.
 ///
-/// Cost: `passes` passes of 16 columns; memory 2·16·passes columns.
+/// Cost: `passes` passes of 16 columns; memory 16·passes columns, and three blocks in flight.
 pub(crate) fn lowest_ritz_value(
     operator: &dyn LinearOperator,
     how: &SolveOptions<'_>,
@@ -26,7 +26,8 @@ pub(crate) fn lowest_ritz_value(
     let mut random = Stream::new(how.seed, Purpose::StartBlock);
     let mut block = Matrix::from_fn(n, WIDTH.min(n), |_, _| random.gaussian());
     let mut blocks: Vec<Matrix<f64>> = Vec::new();
-    let mut products: Vec<Matrix<f64>> = Vec::new();
+    let mut t = Matrix::zeros(WIDTH * passes, WIDTH * passes);
+    let mut width = 0;
     let mut stats = SolveStats { iterations: 1, ..SolveStats::default() };
     for pass in 0..passes {
         let bases: Vec<MatRef<'_, f64>> =
@@ -36,32 +37,34 @@ pub(crate) fn lowest_ritz_value(
             break;
         }
         how.watch.step("lowest eigenvalue", pass, passes)?;
-        let mut product = Matrix::zeros(n, v.n_cols());
-        operator.apply(v.view(), product.view_mut(), how.watch)?;
+        block = Matrix::zeros(n, v.n_cols());
+        operator.apply(v.view(), block.view_mut(), how.watch)?;
         stats.passes += 1;
         stats.products += v.n_cols();
-        block = product.clone();
         blocks.push(v);
-        products.push(product);
+        add_products(&mut t, width, &blocks, &block);
+        width += block.n_cols();
     }
-    let (q, aq) = (side_by_side(&blocks), side_by_side(&products));
-    let t = inner(q.view(), aq.view());
-    let k = t.n_rows();
-    let symmetric = Matrix::from_fn(k, k, |i, j| 0.5 * (t[(i, j)] + t[(j, i)]));
+    let symmetric = Matrix::from_fn(width, width, |i, j| 0.5 * (t[(i, j)] + t[(j, i)]));
     let (values, _) = symmetric_eigen(&symmetric)?;
     Ok((values.last().copied().unwrap_or(0.0), stats))
 }
 
-/// The blocks as one.
-fn side_by_side(blocks: &[Matrix<f64>]) -> Matrix<f64> {
-    let width = blocks.iter().map(Matrix::n_cols).sum();
-    let mut out = Matrix::zeros(blocks.first().map_or(0, Matrix::n_rows), width);
-    let mut from = 0;
-    for block in blocks {
-        out.view_mut().columns(from..from + block.n_cols()).copy_from(block.view());
-        from += block.n_cols();
+/// The columns of T = QᵀAQ from `from` on, and the rows that mirror them, for the product of the last block of Q.
+fn add_products(t: &mut Matrix<f64>, from: usize, blocks: &[Matrix<f64>], product: &Matrix<f64>) {
+    let mut row = 0;
+    for q in blocks {
+        let part = inner(q.view(), product.view());
+        for i in 0..part.n_rows() {
+            for j in 0..part.n_cols() {
+                t[(row + i, from + j)] = part[(i, j)];
+                if row < from {
+                    t[(from + j, row + i)] = part[(i, j)];
+                }
+            }
+        }
+        row += part.n_rows();
     }
-    out
 }
 
 #[cfg(test)]

@@ -277,6 +277,7 @@ fn base(
         engine: engine.name(),
         threads: engine.threads(),
         bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        most_bytes: None,
         bytes_allowed: allowed,
         reasons: Vec::new(),
     })

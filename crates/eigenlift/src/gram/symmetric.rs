@@ -411,6 +411,11 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
         })?;
         self.summarise(&sums)
     }
+
+    fn release(&mut self) {
+        self.tiles = None;
+        self.scratch = Scratch::default();
+    }
 }
 
 impl<T: Real> SymmetricGram<T> {

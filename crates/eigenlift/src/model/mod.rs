@@ -26,7 +26,7 @@ pub use fitted::{Body, Model, On};
 pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub use plan::{Plan, Planned, Route, Solver};
-pub(crate) use plan::{forget_machine, human_bytes, machine_lines, planned};
+pub(crate) use plan::{forget_machine, human_bytes, machine_lines, machine_lines_at_most, planned};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::eigen::column_signs;

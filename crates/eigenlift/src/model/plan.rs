@@ -92,6 +92,10 @@ pub struct Plan {
     pub threads: usize,
     /// Bytes the fit needs beside the samples.
     pub bytes_needed: u64,
+    /// Bytes at most, where a phase that takes more may follow: the dense solver when the iteration does not converge, or the matrix
+    /// written out for the certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_bytes: Option<u64>,
     /// Bytes it may use.
     pub bytes_allowed: u64,
     /// One sentence for each decision.
@@ -142,10 +146,22 @@ pub(crate) fn forget_machine(
 }
 
 /// The lines of a plan about memory and engine; what is not known of a model that was loaded is left out.
-pub(crate) fn machine_lines((needed, allowed): (u64, u64), (engine, threads): (&str, usize)) -> String {
+pub(crate) fn machine_lines(memory: (u64, u64), machine: (&str, usize)) -> String {
+    machine_lines_at_most(memory, None, machine)
+}
+
+/// [`machine_lines`] with the most that may be taken where more may be needed.
+pub(crate) fn machine_lines_at_most(
+    (needed, allowed): (u64, u64),
+    most: Option<u64>,
+    (engine, threads): (&str, usize),
+) -> String {
     let mut lines = String::new();
     if needed > 0 {
         lines += &format!("memory       {}", human_bytes(u128::from(needed)));
+        if let Some(most) = most {
+            lines += &format!(", at most {},", human_bytes(u128::from(most)));
+        }
         if allowed > 0 {
             lines += &format!(" of {} allowed", human_bytes(u128::from(allowed)));
         }
@@ -227,9 +243,13 @@ macro_rules! planned {
 }
 pub(crate) use planned;
 
-planned!(Plan, kernel kernel);
+planned!(Plan, kernel kernel, then forget_most);
 
 impl Plan {
+    fn forget_most(&mut self) {
+        self.most_bytes = None;
+    }
+
     /// The route in words.
     fn route_words(&self) -> String {
         let precision =
@@ -273,8 +293,9 @@ impl std::fmt::Display for Plan {
         } else {
             writeln!(f, "passes       {} over the rows", self.expected_passes)?;
         }
-        let memory = (self.bytes_needed, self.bytes_allowed);
-        writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
+        let (memory, machine) =
+            ((self.bytes_needed, self.bytes_allowed), (self.engine.as_str(), self.threads));
+        writeln!(f, "{}", machine_lines_at_most(memory, self.most_bytes, machine))?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

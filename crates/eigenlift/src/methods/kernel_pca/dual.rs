@@ -44,14 +44,27 @@ pub(crate) struct DualSolution {
 
 /// The Gram matrix, and perhaps a cheaper version of it in single precision to iterate on.
 pub(crate) struct DualProblem<'a> {
-    pub(crate) gram: &'a dyn GramOperator,
-    pub(crate) draft: Option<&'a dyn GramOperator>,
+    pub(crate) gram: Box<dyn GramOperator + 'a>,
+    pub(crate) draft: Option<Box<dyn GramOperator + 'a>>,
     /// Whether the matrix is known to be positive semi-definite.
     pub(crate) known_valid: bool,
     /// Orthonormal vectors that are nearly right.
     pub(crate) start: Option<&'a Matrix<f64>>,
     /// Whether the dense solver may take over from an iteration that does not converge.
     pub(crate) may_switch: bool,
+}
+
+impl DualProblem<'_> {
+    /// What the iteration multiplies by first.
+    fn first(&self) -> &dyn GramOperator {
+        self.draft.as_deref().unwrap_or(&*self.gram)
+    }
+
+    /// Frees the draft and the tiles that are kept: what follows needs the room, and the matrix once or twice.
+    fn release(&mut self) {
+        self.draft = None;
+        self.gram.release();
+    }
 }
 
 /// Relative residuals beyond this say that rounding has taken most of a component.
@@ -66,22 +79,20 @@ const NULL_SLACK: f64 = 16.0;
 ///
 /// The iteration runs on the draft where there is one. A last pass over the matrix itself gives the certificate; if the
 /// tolerance does not hold there, the iteration goes on with the matrix itself.
-pub(crate) fn solve(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
+pub(crate) fn solve(mut problem: DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
     // Why: a kernel value that is not finite spoils every later number; the pass that names it runs only then.
-    let named = |error: Error| match error {
-        Error::NotConverged { .. } => problem.gram.summary(watch).err().unwrap_or(error),
+    match solve_finite(&mut problem, plan, watch) {
+        Err(error @ Error::NotConverged { .. }) => Err(problem.gram.summary(watch).err().unwrap_or(error)),
         other => other,
-    };
-    solve_finite(problem, plan, watch).map_err(named)
+    }
 }
 
-fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
-    let gram = problem.gram;
-    let n = gram.n_rows();
-    let unit_roundoff = gram.unit_roundoff();
+fn solve_finite(problem: &mut DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result<DualSolution> {
+    let n = problem.gram.n_rows();
+    let unit_roundoff = problem.gram.unit_roundoff();
     let norm_bound = size(problem, watch)?;
     let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
-    let sketch = sketch(problem.draft.unwrap_or(gram), plan, watch)?;
+    let sketch = sketch(problem.first(), plan, watch)?;
     let how = SolveOptions {
         deflate: Some(ones.view()),
         start: problem.start.map(Matrix::view),
@@ -100,10 +111,14 @@ fn solve_finite(problem: &DualProblem<'_>, plan: &Plan, watch: &Watch) -> Result
     let threshold = rank_threshold(n, largest, norm_bound, unit_roundoff);
     let mut warnings = Vec::new();
     let repaired = negative_policy(problem, plan, &how, &mut pairs, threshold, &mut warnings)?;
+    drop(sketch);
+    problem.release();
+    let gram = &*problem.gram;
     let total = repaired.unwrap_or(summary.centered_trace());
     let squared_norm = repaired.is_none().then(|| summary.centered_squared_norm_bound());
     let entries = entry_error(plan.n_features) * norm_bound;
     let rounding = entries * unit_roundoff;
+    // Why not more, after what was held is freed: the system may keep it.
     let free = u128::from(plan.bytes_allowed.saturating_sub(plan.bytes_needed));
     let grounds = (entries, problem.known_valid);
     let proof = Proof::new(gram, &summary, pairs.basis.take(), grounds, (free, watch));
@@ -166,14 +181,14 @@ fn certified_pairs(
     plan: &Plan,
     (how, worth): (&SolveOptions<'_>, f64),
 ) -> Result<(EigenPairs, GramSummary)> {
-    let gram = problem.gram;
+    let gram = &*problem.gram;
     let wanted = plan.n_components.min(gram.n_rows().saturating_sub(1));
     let solver: Box<dyn Eigensolver> = match plan.solver {
         Solver::Dense => Box::new(Dense { by_magnitude: plan.repair == Indefinite::Flip }),
         Solver::Davidson => Box::new(Impatient { worth }),
     };
     let mut spent = SolveStats::default();
-    if let Some(draft) = problem.draft {
+    if let Some(draft) = problem.draft.as_deref() {
         match solver.largest(&Centered::new(draft), wanted, how) {
             Ok(pairs) => {
                 spent = pairs.stats;

@@ -336,13 +336,13 @@ impl KernelPca {
         let storage = if plan.draft { Storage::Tiled } else { plan.storage };
         let gram = rows.gram(similarity, storage, false)?;
         let problem = DualProblem {
-            gram: &*gram,
-            draft: draft.as_deref(),
+            gram,
+            draft,
             known_valid: dual::known_valid(similarity),
             start: start.as_ref(),
             may_switch: self.solver.is_none(),
         };
-        dual::solve(&problem, plan, &self.features.watch)
+        dual::solve(problem, plan, &self.features.watch)
     }
 
     /// Settings that do not depend on the rows.

@@ -8,9 +8,14 @@ use crate::progress::Watch;
 use std::cell::{Cell, OnceCell};
 
 /// Up to this many samples the matrix itself is factored where the basis does not decide: n³/3 flops.
-const FACTORED_SAMPLES: usize = 2048;
+pub(super) const FACTORED_SAMPLES: usize = 2048;
 /// Factorizations that one certificate takes.
 const MOST_FACTORIZATIONS: usize = 4;
+/// Bytes of the matrix of n samples and of its factor.
+pub(super) fn proof_bytes(n: usize) -> u128 {
+    2 * 8 * (n as u128) * (n as u128)
+}
+
 /// Error of a product with a block in units of the error of an entry: sums along a tile are in its precision.
 const PRODUCT: f64 = 8.0;
 
@@ -79,8 +84,7 @@ impl<'a> Proof<'a> {
     /// K_c, for few samples and where memory allows it and its factor.
     fn written_out(&self) -> Option<Matrix<f64>> {
         let n = self.gram.n_rows();
-        let bytes = 2 * 8 * (n as u128) * (n as u128);
-        if n > FACTORED_SAMPLES || bytes > self.free_bytes {
+        if n > FACTORED_SAMPLES || proof_bytes(n) > self.free_bytes {
             return None;
         }
         Centered::new(self.gram).to_dense(self.watch).ok()

@@ -1,12 +1,13 @@
 //! From settings to a plan: which solver, stored or not, and whether it fits.
 
-use crate::eigen::{Indefinite, basis_columns, dense_bytes};
+use super::proof::{FACTORED_SAMPLES, proof_bytes};
+use crate::eigen::{Indefinite, LOOK_PASSES, basis_columns, block_columns, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::factor::{FALLBACK_LANDMARKS, Request, fallback, landmarks_that_fit, low_rank, primal};
 use crate::features::Accuracy;
 use crate::gram::{Storage, stored_bytes};
-use crate::kernel::PairSample;
+use crate::kernel::{KernelSpec, PairSample};
 use crate::model::{Plan, Route, Solver, allowance, block_bytes, human_bytes};
 use crate::rows::CHUNK_ROWS;
 
@@ -31,9 +32,11 @@ const PAIRS_PER_PASS: usize = 6;
 const DIGITS: f64 = 4.0;
 /// Passes after which the iteration gives up.
 pub(super) const MAX_PASSES: usize = 200;
-/// Passes that are made at most: by the iteration on a draft and on the matrix itself, for the lowest eigenvalue of each, for norms and
-/// for the certificate.
-const MOST_PASSES: usize = 2 * MAX_PASSES + 60;
+/// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen.
+pub(super) const LOWEST_PASSES: usize = 24;
+/// The dense solver costs n²/(this·b) passes of blocks of b columns. Cost: measured on 600 to 3000 samples of 50 to 2000 features; wide
+/// samples, whose kernel values are computed anew by the passes that certify, count most.
+const PASSES_OF_DENSE: f64 = 1700.0;
 
 /// Decides, gives reasons, and refuses what does not fit.
 pub(crate) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
@@ -158,6 +161,7 @@ pub(crate) fn plan_of_stream(
         threads: engine.threads(),
         bytes_needed: u64::try_from(block_bytes(rank, 5 * rank) + block_bytes(CHUNK_ROWS, 2 * rank))
             .unwrap_or(u64::MAX),
+        most_bytes: None,
         bytes_allowed: allowed,
         reasons: vec!["rows came in pieces".into()],
     }
@@ -198,6 +202,10 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
     if needed > u128::from(allowed) {
         return Err(too_big(n, k, needed, allowed, solver));
     }
+    let most = match solver {
+        Solver::Dense => needed,
+        Solver::Davidson => most_bytes(request, n, needed, allowed),
+    };
     Ok(Plan {
         n_samples: n,
         n_features: d,
@@ -215,15 +223,50 @@ fn dual(request: &Request<'_>, engine: &dyn Engine) -> Result<Plan> {
         repair: request.repair,
         sketch_rank,
         expected_passes: if solver == Solver::Dense { 2 } else { davidson_passes(k, request.tolerance) },
-        most_passes: (solver == Solver::Davidson).then_some(MOST_PASSES),
+        most_passes: (solver == Solver::Davidson)
+            .then(|| most_passes(request, (n, k), draft, switch_fits(n, needed, allowed))),
         tolerance: request.tolerance,
         seed: request.seed,
         engine: engine.name(),
         threads: engine.threads(),
         bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        most_bytes: (most > needed).then(|| u64::try_from(most).unwrap_or(u64::MAX)),
         bytes_allowed: allowed,
         reasons,
     })
+}
+
+/// Whether the dense solver may take over from the iteration.
+///
+/// Why beside all that the iteration needs, although it is freed before: the system may keep what is freed.
+pub(super) fn switch_fits(n: usize, needed: u128, allowed: u64) -> bool {
+    needed + dense_bytes(n) <= u128::from(allowed)
+}
+
+/// The most that phases of a fit take which come only where they are needed: the dense solver for an iteration that does not converge,
+/// and the matrix written out for a certificate. Each is left out where it does not fit.
+fn most_bytes(request: &Request<'_>, n: usize, needed: u128, allowed: u64) -> u128 {
+    if request.solver.is_none() && switch_fits(n, needed, allowed) {
+        return needed + dense_bytes(n);
+    }
+    let proof = needed + proof_bytes(n);
+    if n <= FACTORED_SAMPLES && proof <= u128::from(allowed) { proof } else { needed }
+}
+
+/// Passes of the iteration that cost as much as the dense solver.
+pub(super) fn passes_of_dense(n: usize, k: usize) -> f64 {
+    (n as f64).powi(2) / (PASSES_OF_DENSE * block_columns(n, k) as f64)
+}
+
+/// Passes that are made at most: by the iteration, which ends where the dense solver would be faster and fits, its certificate, and the
+/// search for the lowest eigenvalue; on a draft and on the matrix itself; and by the dense solver.
+fn most_passes(request: &Request<'_>, (n, k): (usize, usize), draft: bool, may_switch: bool) -> usize {
+    let switches = request.solver.is_none() && may_switch;
+    let worth = if switches { passes_of_dense(n, k) as usize + 1 } else { MAX_PASSES };
+    let valid = request.spec.and_then(KernelSpec::is_mercer) == Some(true);
+    let lowest = if valid { 0 } else { LOOK_PASSES + LOWEST_PASSES + 1 };
+    let turns = if draft { 2 } else { 1 };
+    turns * (worth.min(MAX_PASSES) + 1 + lowest) + if switches { 2 } else { 0 }
 }
 
 /// Passes expected of block Davidson.
@@ -246,6 +289,7 @@ pub(super) fn pair_sample(
 /// Counts rows that were gathered for medians, before anything else was held.
 pub(super) fn count_sample(plan: &mut Plan, sample: &PairSample) {
     plan.bytes_needed = plan.bytes_needed.max(sample.bytes);
+    plan.most_bytes = plan.most_bytes.filter(|most| *most > plan.bytes_needed);
     plan.reasons.extend(sample.reason());
 }
 

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular};
 use crate::matrix::Matrix;
 use crate::moments::{Partial, Triangle};
+use crate::operator::IDENTITY_COLUMNS;
 use crate::progress::Watch;
 use crate::rows::{ColumnMoments, Rows, Weighted, scales};
 
@@ -411,7 +412,9 @@ pub(crate) fn of_passes(rows: &dyn Rows, columns: ColumnMoments, how: Iteration<
     };
     let k = wanted.k.min(d).min(known.count - 1);
     let pairs = if k.saturating_mul(5) >= d {
-        Dense { by_magnitude: false }.largest(&seen, k, &options)?
+        let mut pairs = Dense { by_magnitude: false }.largest(&seen, k, &options)?;
+        pairs.stats.passes = d.div_ceil(IDENTITY_COLUMNS) + 1;
+        pairs
     } else {
         Davidson.largest(&seen, k, &options)?
     };

@@ -2,6 +2,7 @@
 
 mod axes;
 pub mod choose;
+mod expected;
 mod fitted;
 mod novelty;
 mod plan;
@@ -21,7 +22,7 @@ use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::model::Job;
 use crate::progress::Watch;
-use crate::rows::{Data, Place, Rows, Weighted};
+use crate::rows::{Data, Pass, Place, Rows, Weighted};
 use choose::ChoiceOptions;
 use schedule::Request;
 use std::sync::Arc;
@@ -227,6 +228,7 @@ impl Pca {
         if let Place::Partitions(sentence) = place {
             plan.reasons.push(sentence);
         }
+        expected::look(&mut plan, rows, &Pass::new(&self.watch))?;
         Ok(plan)
     }
 

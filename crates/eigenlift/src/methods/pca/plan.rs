@@ -1,7 +1,7 @@
 //! What a fit of principal components will do and why.
 
 use crate::error::{Error, Result};
-use crate::model::{machine_lines, planned};
+use crate::model::{machine_lines_at_most, planned};
 use serde::{Deserialize, Serialize};
 
 /// Which way principal components are found, for n rows of d columns.
@@ -86,6 +86,9 @@ pub struct PcaPlan {
     pub planned_route: Option<PcaRoute>,
     /// Readings of the rows expected.
     pub expected_passes: usize,
+    /// Readings of the rows as a rule, from and to, when their number is not known in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likely_passes: Option<(usize, usize)>,
     /// Readings of the rows at most, when their number is not known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_passes: Option<usize>,
@@ -102,15 +105,22 @@ pub struct PcaPlan {
     pub threads: usize,
     /// Bytes the fit needs beside the rows.
     pub bytes_needed: u64,
+    /// Bytes at most, where a second look at faint components may follow that takes more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_bytes: Option<u64>,
     /// Bytes it may use.
     pub bytes_allowed: u64,
     /// One sentence for each decision.
     pub reasons: Vec<String>,
 }
 
-planned!(PcaPlan);
+planned!(PcaPlan, then forget_most);
 
 impl PcaPlan {
+    fn forget_most(&mut self) {
+        self.most_bytes = None;
+    }
+
     /// Notes that the triangle took over.
     pub(super) fn look_again(&mut self) {
         self.reasons.push(format!(
@@ -121,8 +131,21 @@ impl PcaPlan {
         self.planned_route = Some(self.route);
         self.route = PcaRoute::Tsqr;
         self.expected_passes += 1;
-        self.most_passes = self.most_passes.map(|most| most + 1);
+        self.likely_passes = self.likely_passes.map(|(low, high)| (low + 1, high + 1));
+        self.most_passes = self.most_passes.filter(|_| self.likely_passes.is_some());
         self.bytes_needed = self.second_look_bytes.take().unwrap_or(self.bytes_needed).max(self.bytes_needed);
+        self.most_bytes = None;
+    }
+
+    fn passes_words(&self) -> String {
+        let about = match self.likely_passes {
+            Some((low, high)) => format!("about {} (as a rule {low} to {high})", self.expected_passes),
+            None => self.expected_passes.to_string(),
+        };
+        match self.most_passes {
+            Some(most) => format!("{about}, at most {most},"),
+            None => about,
+        }
     }
 
     fn route_words(&self) -> String {
@@ -159,14 +182,10 @@ impl std::fmt::Display for PcaPlan {
         let components = self.n_components.map_or("chosen by rules".into(), |k| k.to_string());
         writeln!(f, "components   {components}")?;
         writeln!(f, "route        {}", self.route_words())?;
-        match self.most_passes {
-            Some(most) => {
-                writeln!(f, "passes       about {}, at most {most}, over the rows", self.expected_passes)?;
-            }
-            None => writeln!(f, "passes       {} over the rows", self.expected_passes)?,
-        }
-        let memory = (self.bytes_needed, self.bytes_allowed);
-        writeln!(f, "{}", machine_lines(memory, (&self.engine, self.threads)))?;
+        writeln!(f, "passes       {} over the rows", self.passes_words())?;
+        let (memory, machine) =
+            ((self.bytes_needed, self.bytes_allowed), (self.engine.as_str(), self.threads));
+        writeln!(f, "{}", machine_lines_at_most(memory, self.most_bytes, machine))?;
         for reason in &self.reasons {
             writeln!(f, "  because {reason}")?;
         }

@@ -1,6 +1,6 @@
 //! From settings to a plan: which route, and whether it fits.
 
-use super::axes::MOST_PASSES;
+use super::expected::Passes;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::basis_columns;
 use crate::eigen::is_direct;
@@ -24,7 +24,7 @@ const MOST_ROWS: usize = 8192;
 const WORTH: f64 = 8.0;
 /// Flops that a second look after an iteration may take.
 const SECOND_LOOK_FLOPS: f64 = 1e12;
-/// Passes of the iteration.
+/// Passes of the iteration, where routes are compared.
 const PASSES: f64 = 10.0;
 /// Bytes of rows read at a time at most, and the least and most rows.
 const CHUNK_BYTES: u64 = 64 << 20;
@@ -187,6 +187,14 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         && fits(PcaRoute::Tsqr)
         && (!request.elsewhere || request.n_features <= MOST_COLUMNS_ELSEWHERE)
         && !(request.sparse && request.n_features > FEW_COLUMNS);
+    let passes = match route {
+        PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions | PcaRoute::Dual => Passes::exactly(1),
+        PcaRoute::Krylov => {
+            Passes::of_krylov((request.n_samples, request.n_features), request.k(), settings.tolerance)
+        }
+    };
+    let second_look = again.then(|| request.bytes(PcaRoute::Tsqr));
+    let bytes = |bytes: u128| u64::try_from(bytes).unwrap_or(u64::MAX);
     Ok(PcaPlan {
         n_samples: request.n_samples,
         n_features: request.n_features,
@@ -197,19 +205,18 @@ pub(super) fn plan(request: &Request<'_>, engine: &dyn Engine) -> Result<PcaPlan
         sparse: request.sparse,
         precision: request.precision.into(),
         chunk_rows: if request.in_memory { 0 } else { request.chunk_rows() },
-        second_look_bytes: again.then(|| u64::try_from(request.bytes(PcaRoute::Tsqr)).unwrap_or(u64::MAX)),
+        second_look_bytes: second_look.map(bytes),
         planned_route: None,
-        expected_passes: match route {
-            PcaRoute::Covariance | PcaRoute::Tsqr | PcaRoute::Directions | PcaRoute::Dual => 1,
-            PcaRoute::Krylov => PASSES as usize,
-        },
-        most_passes: (route == PcaRoute::Krylov).then_some(MOST_PASSES + 2),
+        expected_passes: passes.expected,
+        likely_passes: passes.likely,
+        most_passes: passes.most.or(again.then_some(passes.expected)).map(|most| most + usize::from(again)),
         sketch_rows: (route == PcaRoute::Directions).then(|| settings.sketch_size(request.n_features)),
         tolerance: settings.tolerance,
         seed: settings.seed,
         engine: engine.name(),
         threads: engine.threads(),
-        bytes_needed: u64::try_from(needed).unwrap_or(u64::MAX),
+        bytes_needed: bytes(needed),
+        most_bytes: second_look.filter(|most| *most > needed).map(bytes),
         bytes_allowed: allowed,
         reasons,
     })

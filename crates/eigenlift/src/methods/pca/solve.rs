@@ -20,9 +20,11 @@ const LEAST_SKETCH: usize = 100;
 
 /// Counts readings of the rows where the solver only sees sums over them.
 fn count_readings(axes: &mut Axes, plan: &PcaPlan) {
-    if plan.route != PcaRoute::Krylov {
-        axes.stats.passes = 1;
-    }
+    axes.stats.passes = match plan.route {
+        // The products, and before them the sums of columns.
+        PcaRoute::Krylov => axes.stats.passes + 1,
+        PcaRoute::Covariance | PcaRoute::Dual | PcaRoute::Tsqr | PcaRoute::Directions => 1,
+    };
 }
 
 /// The axes of a second look, which read the rows once more.

@@ -1,21 +1,14 @@
 //! What happens when the iteration does not converge: the dense solver takes over where it fits.
 
+use super::super::schedule::{LOWEST_PASSES, passes_of_dense, switch_fits};
 use super::{DualProblem, certified_pairs};
 use crate::eigen::{
-    EigenPairs, LOOK_PASSES, Negated, RESOLUTION, SolveOptions, SolveStats, block_columns, dense_bytes,
-    lowest_eigenvalue, lowest_ritz_value, rank_threshold,
+    EigenPairs, LOOK_PASSES, Negated, RESOLUTION, SolveOptions, SolveStats, lowest_eigenvalue,
+    lowest_ritz_value, rank_threshold,
 };
 use crate::error::{Error, Result};
-use crate::gram::{Storage, stored_bytes};
 use crate::model::{Lift, Plan, Solver};
 use crate::operator::{Centered, GramSummary};
-
-/// The dense solver costs n²/(this·b) passes of blocks of b columns. Cost: measured on 600 to 3000 samples of 50 to 2000 features; wide
-/// samples, whose kernel values are computed anew by the passes that certify, count most.
-const PASSES_OF_DENSE: f64 = 1700.0;
-
-/// Passes after which the search for the one most negative eigenvalue ends with the lowest that was seen.
-const LOWEST_PASSES: usize = 24;
 
 /// Eigenpairs whose residuals come from a product with the matrix itself, and its sums.
 pub(super) struct Settled {
@@ -25,14 +18,10 @@ pub(super) struct Settled {
     pub(super) switched: Option<String>,
 }
 
-/// Passes of the iteration that cost as much as the dense solver.
-fn passes_of_dense(n: usize, k: usize) -> f64 {
-    (n as f64).powi(2) / (PASSES_OF_DENSE * block_columns(n, k) as f64)
-}
-
 /// Eigenpairs by the planned solver; by the dense one when the iteration would take longer and all eigenpairs fit.
-pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Result<Settled> {
-    let can_switch = problem.may_switch && plan.solver == Solver::Davidson && dense_fits(plan);
+pub(super) fn pairs(problem: &mut DualProblem<'_>, plan: &Plan, how: &SolveOptions<'_>) -> Result<Settled> {
+    let fits = || switch_fits(plan.n_samples, u128::from(plan.bytes_needed), plan.bytes_allowed);
+    let can_switch = problem.may_switch && plan.solver == Solver::Davidson && fits();
     let worth = if can_switch { passes_of_dense(plan.n_samples, plan.n_components) } else { f64::INFINITY };
     let (passes, residual) = match certified_pairs(problem, plan, (how, worth)) {
         Ok((pairs, summary)) => return Ok(Settled { pairs, summary, switched: None }),
@@ -43,8 +32,8 @@ pub(super) fn pairs(problem: &DualProblem<'_>, plan: &Plan, how: &SolveOptions<'
     // A kernel value that is not finite keeps every solver from converging: this names it.
     problem.gram.summary(how.watch)?;
     let direct = Plan { solver: Solver::Dense, ..plan.clone() };
-    let whole = DualProblem { draft: None, ..*problem };
-    let (mut pairs, summary) = certified_pairs(&whole, &direct, (how, f64::INFINITY))?;
+    problem.release();
+    let (mut pairs, summary) = certified_pairs(problem, &direct, (how, f64::INFINITY))?;
     pairs.stats.passes += passes as usize;
     let switched = Some(format!(
         "block Davidson had not converged after {passes:.0} passes (worst relative residual {residual:.1e}), and more would have \
@@ -64,7 +53,7 @@ pub(super) fn lowest(
     let how = SolveOptions { max_passes: LOWEST_PASSES, ..how.clone() };
     let resolution = threshold.max(RESOLUTION * largest.abs());
     let mut before = SolveStats::default();
-    if let Some(draft) = problem.draft {
+    if let Some(draft) = problem.draft.as_deref() {
         let rough = rank_threshold(draft.n_rows(), largest, how.norm_bound, draft.unit_roundoff());
         let (lowest, spent) = lowest_eigenvalue(&Centered::new(draft), &how, resolution.max(rough))?;
         if lowest < -10.0 * rough {
@@ -72,15 +61,8 @@ pub(super) fn lowest(
         }
         before = spent;
     }
-    let (lowest, spent) = lowest_eigenvalue(&Centered::new(problem.gram), &how, resolution)?;
+    let (lowest, spent) = lowest_eigenvalue(&Centered::new(&*problem.gram), &how, resolution)?;
     Ok((lowest, before.and(spent)))
-}
-
-/// Whether the dense solver fits beside what is stored already.
-fn dense_fits(plan: &Plan) -> bool {
-    let number = if plan.precision == "f64" && !plan.draft { 8 } else { 4 };
-    let tiles = if plan.storage == Storage::Stored { stored_bytes(plan.n_samples, number) } else { 0 };
-    dense_bytes(plan.n_samples) + tiles <= u128::from(plan.bytes_allowed)
 }
 
 /// No convergence for a reason that can be named: no eigenvalue is positive.
@@ -89,7 +71,7 @@ fn explained(error: Error, problem: &DualProblem<'_>, plan: &Plan, how: &SolveOp
         return error;
     }
     let how = SolveOptions { start: None, sketch: None, ..how.clone() };
-    match lowest_ritz_value(&Negated(&Centered::new(problem.gram)), &how, LOOK_PASSES) {
+    match lowest_ritz_value(&Negated(&Centered::new(&*problem.gram)), &how, LOOK_PASSES) {
         Ok((negated, _)) if negated > 0.0 => none_positive(plan, -negated),
         _ => error,
     }
