@@ -192,7 +192,7 @@ fn lists_with_samples_place_new_ones() {
     assert_eq!(of_lists.transform(&x).unwrap(), of_samples.transform(&x).unwrap());
     // Of other samples they are refused.
     let other = ManifoldInput::neighbors(lists, Some(sheet(59, 64, 0.4).into()));
-    assert_says(isomap.fit(other), "lists of neighbours for 59 rows");
+    assert_says(isomap.fit(other), "lists of neighbours for 60 rows; there are 59 rows");
 }
 
 #[test]
