@@ -75,7 +75,7 @@ ESTIMATORS = [
     ("KernelPCA(5, kernel='precomputed', n_jobs=2, memory='8GB')", 3000, 10),
     ("PCA(5, n_jobs=2, memory='8GB')", 1500, 4000),
     ("IncrementalPCA(5, n_jobs=2, memory='8GB')", 3000, 1500),
-    ("Whitening(n_jobs=2, memory='8GB')", 100000, 30),
+    ("Whitening(n_jobs=2, memory='8GB')", 2500, 1200),
     ("Isomap(n_neighbors=8, n_jobs=2, memory='8GB')", 4000, 5),
     ("ClassicalMDS(2, n_jobs=2, memory='8GB')", 3000, 5),
     ("DiffusionMap(2, n_jobs=2, memory='8GB')", 5000, 6),

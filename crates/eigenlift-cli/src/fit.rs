@@ -8,6 +8,7 @@ use crate::account::{self, FitAccount, Seconds};
 use crate::args::FitOutputArgs;
 use crate::exit::Failure;
 use crate::figures::{self, Shown};
+use crate::heap;
 use crate::input::Input;
 use crate::interrupt::Session;
 use crate::method::{self, Chunked};
@@ -41,6 +42,8 @@ impl Job<'_> {
         let out = self.asked.output.out.as_deref();
         outputs::check_standard_output(self.json(), out)?;
         outputs::check_second_table("--loadings", self.json(), out, self.asked.loadings)?;
+        let limit = self.asked.machine.memory.or(self.asked.method.fragments_memory().then_some(0));
+        limit.into_iter().for_each(heap::keep_to);
         let inputs: Vec<&Path> =
             std::iter::once(self.asked.input.data.as_path()).chain(self.asked.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;

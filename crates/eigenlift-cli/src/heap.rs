@@ -76,6 +76,24 @@ fn share_one_heap() {
     }
 }
 
+/// Lets large blocks go back to the system as soon as they are free, where the memory allowed is limited.
+///
+/// Why: glibc keeps free blocks of up to 32 MiB once it has seen such, and what is kept between others counts: a discriminant analysis of
+/// 12 000 samples planned for 40 MB took 54 to 97 MB, from run to run. It costs time where large blocks come and go, a quarter of that
+/// analysis, so blocks that are small beside the limit are kept.
+pub(crate) fn keep_to(limit: u64) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const M_TRIM_THRESHOLD: std::ffi::c_int = -1;
+        const M_MMAP_THRESHOLD: std::ffi::c_int = -3;
+        let block = (limit / 64).clamp(1 << 20, 32 << 20) as std::ffi::c_int;
+        mallopt(M_MMAP_THRESHOLD, block);
+        mallopt(M_TRIM_THRESHOLD, block);
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = limit;
+}
+
 /// Sets memory aside for the end. To be called before threads are started.
 pub(crate) fn reserve() {
     share_one_heap();

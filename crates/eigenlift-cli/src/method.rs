@@ -145,6 +145,10 @@ pub(crate) trait Method {
     fn either_way(&self) -> bool {
         false
     }
+    /// Whether large blocks come and go between small ones that stay, so that a heap would keep several times what is in use.
+    fn fragments_memory(&self) -> bool {
+        false
+    }
     /// Whether the plan is shown before the fit; otherwise that of the model is shown after it.
     fn plans_first(&self) -> bool {
         true

@@ -99,6 +99,10 @@ impl Method for KdaSettings<'_> {
         self.0.factor.low_rank.landmarks.as_deref().into_iter().collect()
     }
 
+    fn fragments_memory(&self) -> bool {
+        true
+    }
+
     fn learns_labels(&self) -> bool {
         true
     }

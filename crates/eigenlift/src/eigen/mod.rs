@@ -20,7 +20,7 @@ pub use davidson::Davidson;
 pub(crate) use davidson::{Impatient, basis_columns, block_columns};
 pub use dense::Dense;
 pub(crate) use krylov::lowest_ritz_value;
-pub(crate) use leading::{is_direct, leading_eigenpairs};
+pub(crate) use leading::{Entries, leading_eigenpairs};
 pub(crate) use lowest::{LOOK_PASSES, Negated, RESOLUTION, lowest_eigenvalue};
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
 pub(crate) use smallest::smallest_bytes;

@@ -226,16 +226,16 @@ impl KernelDiscriminant {
         if self.regularization == Regularization::Auto { SHARES.len() } else { 1 }
     }
 
-    /// What choosing features takes, or what follows: the L of landmarks and its use, moments of each fold, decompositions that run at
-    /// once, directions of all folds, a piece of rows with its features and along them.
+    /// What choosing features takes, or what follows: moments of each fold, and beside them the features of a chunk with those of a fold and
+    /// along all directions, or the decompositions that run at once and their directions.
     fn bytes(&self, plan: &FactorPlan, n_classes: usize, folds: usize) -> u128 {
         let (m, folds) = (plan.rank as u128, folds.max(1) as u128);
         let pairs = if self.n_tried() > 1 { folds * (folds - 1) / 2 } else { 0 };
         let at_once = (folds + pairs).min(plan.threads as u128).max(1);
         let columns = self.n_tried() as u128 * n_classes as u128;
-        let piece = plan.chunk_rows as u128 * (2 * m + columns);
+        let chunk = plan.chunk_rows as u128 * (3 * m / 2 + columns);
         let models = (folds + pairs) * m * (columns + 2 * n_classes as u128);
-        let numbers = m * m * (folds + 6 + 8 * at_once) + models + piece;
+        let numbers = m * m * (folds + 2) + chunk.max(6 * m * m * at_once + models);
         u128::from(plan.bytes_needed).max(8 * numbers)
     }
 

@@ -1,7 +1,7 @@
 //! From settings to a plan: which solver, stored or not, and whether it fits.
 
 use super::proof::{FACTORED_SAMPLES, proof_bytes};
-use crate::eigen::{Indefinite, LOOK_PASSES, basis_columns, block_columns, dense_bytes};
+use crate::eigen::{Entries, Indefinite, LOOK_PASSES, basis_columns, block_columns, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::factor::{FALLBACK_LANDMARKS, Request, fallback, landmarks_that_fit, low_rank, primal};
@@ -11,8 +11,6 @@ use crate::kernel::{KernelSpec, PairSample};
 use crate::model::{Plan, Route, Solver, allowance, block_bytes, human_bytes};
 use crate::rows::CHUNK_ROWS;
 
-/// Up to this many samples all eigenpairs are computed directly.
-const DENSE_SAMPLES: usize = 512;
 /// Tiles of a cheap kernel are kept up to this size, and beyond if samples have more features than the other.
 const KEPT_BYTES: u128 = 1 << 30;
 const KEPT_FEATURES: usize = 128;
@@ -122,7 +120,7 @@ fn in_pieces(request: &Request<'_>, exact_only: bool, engine: &dyn Engine) -> Re
 /// How many features to write out, when that is the cheapest exact way.
 fn primal_features(request: &Request<'_>) -> Option<usize> {
     let free = request.solver.is_none() && request.storage.is_none() && request.repair == Indefinite::Clip;
-    let few = request.in_memory && request.n_samples <= DENSE_SAMPLES;
+    let few = request.in_memory && request.n_samples <= Entries::Kernel.few();
     let dimension = usize::try_from(request.exact_features?).ok()?;
     let worth =
         dimension <= MOST_EXACT_FEATURES && (dimension <= request.n_samples / 4 || !request.in_memory);
@@ -306,13 +304,8 @@ fn choose_solver(
         (solver, format!("the {solver} solver was asked for"))
     } else if !dense_fits {
         (Solver::Davidson, format!("all {n} eigenpairs would not fit: block Davidson finds {k} of them"))
-    } else if n <= DENSE_SAMPLES {
-        (Solver::Dense, format!("{n} samples are few: all eigenpairs are computed directly"))
-    } else if k.saturating_mul(5) >= n {
-        (
-            Solver::Dense,
-            format!("{k} components are a large share of {n}: all eigenpairs are computed directly"),
-        )
+    } else if let Some(why) = Entries::Kernel.direct(n, k) {
+        (Solver::Dense, why)
     } else {
         (
             Solver::Davidson,
@@ -378,8 +371,11 @@ fn too_big(n: usize, k: usize, needed: u128, allowed: u64, solver: Solver) -> Er
         Solver::Davidson => {
             let most = u128::from(allowed) * n as u128 / needed.max(1);
             // Why: few samples go to the dense solver, which needs 32n² bytes.
-            let most =
-                if most > DENSE_SAMPLES as u128 { most } else { most.min((allowed / 32).isqrt().into()) };
+            let most = if most > Entries::Kernel.few() as u128 {
+                most
+            } else {
+                most.min((allowed / 32).isqrt().into())
+            };
             format!("Allow {} or use at most about {most} samples", human_bytes(needed + needed / 10))
         }
     };

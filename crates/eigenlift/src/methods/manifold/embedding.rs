@@ -1,7 +1,7 @@
 //! From distances to coordinates: classical scaling of all rows, or of landmarks with the rest placed by them.
 
 use crate::eigen::{
-    Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, SolveStats, fix_signs, rank_threshold,
+    Davidson, Dense, EigenPairs, Eigensolver, Entries, SolveOptions, SolveStats, fix_signs, rank_threshold,
 };
 use crate::error::{Error, Result};
 use crate::linalg::{
@@ -14,8 +14,6 @@ use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Up to so many rows all eigenpairs are found directly.
-const DENSE_ROWS: usize = 512;
 /// Rows of the matrix that one thread squares at a time.
 const HEIGHT: usize = 64;
 /// Rows that stand for all when the share of negative eigenvalues is estimated.
@@ -186,7 +184,8 @@ pub(super) fn embed_all(distances: &Matrix<f64>, wanted: Wanted<'_>) -> Result<C
 fn largest(operator: &CentredSquares<'_>, wanted: Wanted<'_>) -> Result<EigenPairs> {
     let n = operator.n_rows();
     let ones = Matrix::from_fn(n, 1, |_, _| (n as f64).sqrt().recip());
-    let start = if n > DENSE_ROWS { near_start(operator.distances, wanted)? } else { None };
+    let direct = Entries::Between.direct(n, wanted.n_components).is_some();
+    let start = if !direct { near_start(operator.distances, wanted)? } else { None };
     let how = SolveOptions {
         deflate: Some(ones.view()),
         start: start.as_ref().map(Matrix::view),
@@ -200,7 +199,7 @@ fn largest(operator: &CentredSquares<'_>, wanted: Wanted<'_>) -> Result<EigenPai
         watch: wanted.watch,
     };
     let k = wanted.n_components.min(n.saturating_sub(1));
-    let solver: &dyn Eigensolver = if n <= DENSE_ROWS { &Dense { by_magnitude: false } } else { &Davidson };
+    let solver: &dyn Eigensolver = if direct { &Dense { by_magnitude: false } } else { &Davidson };
     solver.largest(operator, k, &how)
 }
 

@@ -1,14 +1,12 @@
 //! Random walks on samples: eigenvectors of the transition matrix of a kernel.
 
 use super::embedding::Wanted;
-use crate::eigen::{Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, fix_signs};
+use crate::eigen::{Davidson, Dense, EigenPairs, Eigensolver, Entries, SolveOptions, fix_signs};
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
 use crate::operator::{GramOperator, LinearOperator};
 use crate::progress::Watch;
 
-/// Up to so many rows all eigenpairs are found directly.
-const DENSE_ROWS: usize = 512;
 /// Passes after which the iteration gives up.
 const MAX_PASSES: usize = 200;
 
@@ -128,7 +126,7 @@ pub(super) fn walk(on: WalkOn<'_>, wanted: Wanted<'_>) -> Result<Walk> {
         seed: wanted.seed,
         watch: wanted.watch,
     };
-    let dense = n <= DENSE_ROWS;
+    let dense = Entries::Between.direct(n, wanted.n_components).is_some();
     let solver: &dyn Eigensolver = if dense { &Dense { by_magnitude: false } } else { &Davidson };
     let EigenPairs { values, mut vectors, residuals, stats, .. } =
         solver.largest(&operator, wanted.n_components.min(n - 1), &how)?;

@@ -11,8 +11,8 @@ use unit::Unit;
 use crate::data::CentredRows;
 use crate::eigen::leading_eigenpairs;
 use crate::eigen::{
-    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Interval, Sizes, SolveOptions, SolveStats, Whole,
-    fix_signs, rank_threshold,
+    Certificate, Davidson, Dense, EigenPairs, Eigensolver, Entries, Interval, Sizes, SolveOptions,
+    SolveStats, Whole, fix_signs, rank_threshold,
 };
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, right_singular};
@@ -411,7 +411,7 @@ pub(crate) fn of_passes(rows: &dyn Rows, columns: ColumnMoments, how: Iteration<
         watch: how.watch,
     };
     let k = wanted.k.min(d).min(known.count - 1);
-    let pairs = if k.saturating_mul(5) >= d {
+    let pairs = if Entries::Passes.direct(d, k).is_some() {
         let mut pairs = Dense { by_magnitude: false }.largest(&seen, k, &options)?;
         pairs.stats.passes = d.div_ceil(IDENTITY_COLUMNS) + 1;
         pairs

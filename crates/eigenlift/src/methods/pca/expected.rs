@@ -2,7 +2,7 @@
 
 use super::PcaPlan;
 use super::axes::MOST_PASSES;
-use crate::eigen::{basis_columns, block_columns};
+use crate::eigen::{Entries, basis_columns, block_columns};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, column_means, gemm, shift_columns, symmetric_eigenvalues};
 use crate::matrix::Matrix;
@@ -52,7 +52,7 @@ impl Passes {
     /// Of k pairs of an n × d table, when nothing is known of its spectrum: from one that decays fast to that of noise.
     pub(super) fn of_krylov((n, d): (usize, usize), k: usize, tolerance: f64) -> Self {
         let k = k.min(d).min(n.saturating_sub(1)).max(1);
-        if k.saturating_mul(5) >= d {
+        if Entries::Passes.direct(d, k).is_some() {
             return Self::exactly(d.div_ceil(IDENTITY_COLUMNS) + BESIDE);
         }
         let (m, block) = (n.saturating_sub(1).min(d), block_columns(d, k));

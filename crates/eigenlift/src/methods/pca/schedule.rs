@@ -2,8 +2,8 @@
 
 use super::expected::Passes;
 use super::{Pca, PcaPlan, PcaRoute};
+use crate::eigen::Entries;
 use crate::eigen::basis_columns;
-use crate::eigen::is_direct;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::allowance;
@@ -83,7 +83,7 @@ impl Request<'_> {
             PcaRoute::Covariance => {
                 let sums = (2 * 4096).min(2 * n) * d + chunk;
                 // Sums of several threads, or the matrix with what the solver takes.
-                if is_direct(self.n_features, self.k()) {
+                if Entries::Written.direct(self.n_features, self.k()).is_some() {
                     7 * d * d + sums
                 } else {
                     3 * d * d + self.search(d) + sums
@@ -96,7 +96,7 @@ impl Request<'_> {
                 let held = 2 * d * self.rows_at_once().min((height * group) as u128);
                 (8 + group as u128) * d * d.min(n) + held + chunk
             }
-            PcaRoute::Dual if is_direct(self.n_samples, self.k()) => {
+            PcaRoute::Dual if Entries::Written.direct(self.n_samples, self.k()).is_some() => {
                 (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k
             }
             PcaRoute::Dual => n * n + self.search(n).max(4 * n * 512) + 2 * d * k,

@@ -13,7 +13,7 @@ pub use resampling::{Stability, StabilityLevel, StabilityReport};
 pub use sensitivity::{Sensitivity, SensitivityPoint, SensitivityReport};
 
 use crate::data::AnySamples;
-use crate::eigen::{Davidson, Dense, EigenPairs, Eigensolver, SolveOptions, rank_threshold};
+use crate::eigen::{Davidson, Dense, EigenPairs, Eigensolver, Entries, SolveOptions, rank_threshold};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
@@ -28,8 +28,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes that matrices under way may take together.
 const COPIES_BYTES: usize = 1 << 30;
-/// Up to this many rows all eigenpairs are computed directly.
-const DENSE_ROWS: usize = 400;
 /// Relative residual of eigenpairs: angles are then right to far below a degree unless eigenvalues are tied.
 const TOLERANCE: f64 = 1e-8;
 /// Passes after which the iteration gives way to the direct solver, which takes as long as some 60 of them.
@@ -255,7 +253,7 @@ impl CentredGram {
         let operator = Explicit(&self.matrix);
         let wanted = (k + 1).min(n.saturating_sub(1));
         let direct = || Dense::default().largest(&operator, wanted, &how);
-        let pairs = if n <= DENSE_ROWS || 8 * k > n {
+        let pairs = if Entries::Written.direct(n, k).is_some() {
             direct()?
         } else {
             match Davidson.largest(&operator, wanted, &how) {
@@ -331,12 +329,12 @@ mod tests {
     /// The iteration and the direct solver on the same matrix.
     #[test]
     fn leading_pairs_do_not_depend_on_the_solver() {
-        let n = DENSE_ROWS + 60;
+        let n = Entries::Written.few() + 60;
         let at = |i: usize| (i as f64 * 0.61).sin() * 3.0;
         let gram = Matrix::from_fn(n, n, |i, j| (-(at(i) - at(j)).powi(2)).exp());
         let gram = CentredGram::new(gram).unwrap();
         let watch = Watch::default();
-        let (few, many) = (gram.leading(3, 0, &watch).unwrap(), gram.leading(n / 8 + 1, 0, &watch).unwrap());
+        let (few, many) = (gram.leading(3, 0, &watch).unwrap(), gram.leading(n / 5 + 1, 0, &watch).unwrap());
         for j in 0..3 {
             // Ritz values are right to the square of the residual over the gap.
             assert!((few.values[j] - many.values[j]).abs() < 1e-11 * many.values[0], "{j}");
