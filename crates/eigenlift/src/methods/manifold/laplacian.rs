@@ -6,7 +6,7 @@ use super::embedding::Wanted;
 use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
-use super::settings::{Common, common_settings, neighborhood_settings};
+use super::settings::{Common, common_settings, neighborhood_settings, refuse_constant};
 use super::walk::{Walk, WalkOn, walk};
 use crate::data::{AnySamples, Points};
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
@@ -74,6 +74,9 @@ impl LaplacianEigenmaps {
     pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
         let (input, engine) = (input.into(), self.common.running_engine()?);
         let plan = self.planned(&input, &*engine)?;
+        if let ManifoldInput::Samples(x) = &input {
+            refuse_constant(x)?;
+        }
         let kernel = match (&self.affinity, &input) {
             (Affinity::Kernel(spec), ManifoldInput::Samples(x)) => {
                 Some(Kernel::for_points(spec, x.points(), self.common.seed)?)

@@ -6,7 +6,7 @@ use super::ManifoldInput;
 use super::fill::{Pattern, shift_invert_bytes};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
-use super::settings::{Common, check_lists, common_settings, neighborhood_settings};
+use super::settings::{Common, check_lists, common_settings, neighborhood_settings, refuse_constant};
 use crate::data::AnySamples;
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
@@ -143,6 +143,7 @@ impl LocallyLinear {
         };
         let (input, engine) = (ManifoldInput::from(&x), self.common.running_engine()?);
         let plan = self.planned(&input, &*engine)?;
+        refuse_constant(&x)?;
         if let Some(lists) = &lists {
             check_lists(lists, x.n_rows())?;
             self.check_lengths(lists)?;

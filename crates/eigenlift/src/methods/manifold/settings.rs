@@ -151,6 +151,24 @@ fn check_distances(x: &AnySamples) -> Result<()> {
     }
 }
 
+/// Refuses samples that are all the same: any coordinates would do. Ends at the first that differs.
+pub(super) fn refuse_constant(x: &AnySamples) -> Result<()> {
+    let (n, d) = (x.n_rows(), x.n_cols());
+    let (mut first, mut row) = (vec![0.0; d], vec![0.0; d]);
+    x.points().copy_row(0, &mut first);
+    for i in 1..n {
+        x.points().copy_row(i, &mut row);
+        if row != first {
+            return Ok(());
+        }
+    }
+    Err(Error::no_variance(
+        format!("{n} samples that are all the same"),
+        "an embedding needs samples that differ",
+        "Check for constant columns",
+    ))
+}
+
 fn check_pairs<T: Real>(points: Points<'_, T>, allowed: f64) -> Result<()> {
     let across = |i: usize, j: usize| match points {
         Points::Dense(m) => m.row(j)[i].f64(),

@@ -97,16 +97,14 @@ fn rows_that_cannot_be_embedded_are_refused() {
     );
 }
 
-/// Distances that are all zero have no axes; methods of neighbours have no reason to fail, and no reason to panic.
+/// Where all samples are the same any coordinates would do, and no method gives some.
 #[test]
 fn rows_that_are_all_alike_have_no_variance() {
     for x in [Matrix::zeros(15, 3), Matrix::from_fn(15, 3, |_, j| 0.1 + j as f64)] {
-        for result in everyone(&x).into_iter().take(4) {
+        for (method, result) in everyone(&x).into_iter().enumerate() {
             let error = result.unwrap_err();
-            assert!(matches!(error, Error::NoVariance { .. }), "{error:?}");
-        }
-        for model in everyone(&x).into_iter().skip(4).flatten() {
-            assert!(model.scores().as_slice().iter().all(|v| v.is_finite()));
+            // A diffusion map has no bandwidth by the median then.
+            assert!(matches!(error, Error::NoVariance { .. }) || method == 6, "{method}: {error:?}");
         }
         let d = Isomap::new(1).neighbors(3).fit(ManifoldInput::distances(Matrix::<f64>::zeros(15, 15)));
         assert!(matches!(d.unwrap_err(), Error::NoVariance { .. }));
