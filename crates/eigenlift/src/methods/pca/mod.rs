@@ -169,7 +169,7 @@ impl Pca {
     /// ```
     /// use eigenlift::{data, methods::Pca};
     /// let iris = data::iris()?.samples;
-    /// let job = Pca::new(2).prepare(&iris)?;
+    /// let job = Pca::new(2).prepare(iris)?;
     /// assert_eq!(job.plan().n_samples, 150);
     /// assert_eq!(job.run()?.n_components(), 2);
     /// # Ok::<(), eigenlift::error::Error>(())
