@@ -8,6 +8,7 @@ use super::formula::Formula;
 use super::origin::from_origin;
 use super::profile::{CoordinateProfile, DistanceProfile, InnerProfile, NormProfile, to_squared_distances};
 use crate::data::{CsrRef, Points};
+use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef};
 use crate::memory::resize;
@@ -66,12 +67,16 @@ impl Kernel {
     }
 
     /// The value of a kernel of ‖x − y‖ for each of these distances: of the points 0 and r on a line.
-    pub(crate) fn of_distances(&self, distances: &[f64], out: &mut [f64], work: &mut Workspace<f64>) {
-        let (origin, n) = ([0.0], distances.len());
-        let points = (MatRef::new(&origin, 1, 1), MatRef::new(distances, n, 1));
-        if let (Ok(origin), Ok(on_line)) = points {
-            self.tile(Points::Dense(origin), Points::Dense(on_line), out, work);
-        }
+    pub(crate) fn of_distances(
+        &self,
+        distances: &[f64],
+        out: &mut [f64],
+        work: &mut Workspace<f64>,
+    ) -> Result<()> {
+        let origin = [0.0];
+        let (origin, on_line) = (MatRef::new(&origin, 1, 1)?, MatRef::new(distances, distances.len(), 1)?);
+        self.tile(Points::Dense(origin), Points::Dense(on_line), out, work);
+        Ok(())
     }
 
     /// out\[i\] = k(xᵢ, xᵢ), by the formula and not through a distance.

@@ -112,9 +112,8 @@ pub(super) fn of_distances(kernel: &Kernel, distances: &Matrix<f64>, watch: &Wat
     pieces.into_par_iter().try_for_each(|(piece, part)| {
         watch.check()?;
         let mut work = Workspace::default();
-        let rows = part.chunks_mut(n).enumerate();
-        rows.for_each(|(at, out)| kernel.of_distances(distances.row(piece * PIECE + at), out, &mut work));
-        Ok(())
+        let mut rows = part.chunks_mut(n).enumerate();
+        rows.try_for_each(|(at, out)| kernel.of_distances(distances.row(piece * PIECE + at), out, &mut work))
     })?;
     Ok(gram)
 }
