@@ -83,8 +83,7 @@ ESTIMATORS = [
     ("LocallyLinearEmbedding(n_neighbors=12, n_jobs=2, memory='8GB')", 6000, 5),
     ("LocallyLinearEmbedding(n_neighbors=12, method='modified', n_jobs=2, memory='8GB')", 4000, 5),
     ("KernelCCA(2, kernel='rbf', gamma=0.1, n_jobs=2, memory='8GB')", 3000, 6),
-    # One thread: of two that decompose matrices at once, each may be granted the same memory (decision 32).
-    ("KernelDiscriminant(2, kernel='rbf', gamma=0.1, n_jobs=1, memory='8GB')", 3000, 6),
+    ("KernelDiscriminant(2, kernel='rbf', gamma=0.1, n_jobs=2, memory='8GB')", 3000, 6),
     ("KernelKMeans(3, kernel='rbf', gamma=0.1, n_jobs=2, memory='8GB')", 20000, 6),
     ("Nystroem(n_components=500, n_jobs=2)", 40000, 10),
 ]

@@ -3,12 +3,13 @@
 //! Everything here gives the same bits for any number of threads: work is cut into pieces of fixed size, each piece is
 //! computed by one thread, and pieces are added in the order of their rows.
 
+mod dense;
 pub(crate) mod inertia;
 pub(crate) mod sparse;
 
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::{collected, demand};
+use crate::memory::collected;
 use crate::real::Real;
 use rayon::prelude::*;
 
@@ -43,11 +44,6 @@ pub enum Onto {
     Replace,
     /// Adds to it.
     Add,
-}
-
-/// Unwinds where the system does not grant so many copies of a matrix at once: faer takes what it works in without asking.
-fn demand_copies(count: usize, a: MatRef<'_, f64>) {
-    demand::<f64>(count.saturating_mul(a.n_rows()).saturating_mul(a.n_cols()));
 }
 
 fn borrow(m: MatRef<'_, f64>) -> faer::MatRef<'_, f64> {
@@ -230,11 +226,9 @@ pub(crate) fn symmetric_eigen(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)
     if a.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(gave_up());
     }
-    demand_copies(3, a.view());
-    let eigen = borrow(a.view()).self_adjoint_eigen(faer::Side::Lower).map_err(|_| gave_up())?;
-    let values: Vec<f64> = (0..n).rev().map(|j| eigen.S()[j]).collect();
-    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
-    Ok((values, vectors))
+    let (values, vectors) = dense::eigen(borrow(a.view())).ok_or_else(gave_up)?;
+    let values: Vec<f64> = (0..n).rev().map(|j| values[j]).collect();
+    Ok((values, Matrix::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)])))
 }
 
 /// All eigenvalues of a symmetric matrix, largest first.
@@ -244,10 +238,8 @@ pub(crate) fn symmetric_eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
     if a.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(gave_up());
     }
-    demand_copies(2, a.view());
-    let mut values = borrow(a.view()).self_adjoint_eigenvalues(faer::Side::Lower).map_err(|_| gave_up())?;
-    values.reverse();
-    Ok(values)
+    let values = dense::eigenvalues(borrow(a.view())).ok_or_else(gave_up)?;
+    Ok((0..a.n_rows()).rev().map(|j| values[j]).collect())
 }
 
 fn gave_up() -> Error {
@@ -263,8 +255,7 @@ fn gave_up() -> Error {
 ///
 /// Cost: 4·n·p² flops for n rows and p columns.
 pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
-    demand_copies(2, a);
-    let q = borrow(a).qr().compute_thin_Q();
+    let q = dense::Qr::new(borrow(a)).thin_q();
     Matrix::from_fn(q.nrows(), q.ncols(), |i, j| q[(i, j)])
 }
 
@@ -272,10 +263,12 @@ pub(crate) fn orthonormal_columns(a: MatRef<'_, f64>) -> Matrix<f64> {
 ///
 /// Cost: 2·n·p² flops.
 pub(crate) fn triangle_of(a: MatRef<'_, f64>) -> Matrix<f64> {
-    demand_copies(2, a);
-    let qr = borrow(a).qr();
-    let r = qr.thin_R();
-    Matrix::from_fn(r.nrows(), r.ncols(), |i, j| if i <= j { r[(i, j)] } else { 0.0 })
+    triangle(borrow(a))
+}
+
+fn triangle(a: faer::MatRef<'_, f64>) -> Matrix<f64> {
+    let qr = dense::Qr::new(a);
+    Matrix::from_fn(a.nrows().min(a.ncols()), a.ncols(), |i, j| if i <= j { qr.r(i, j) } else { 0.0 })
 }
 
 /// Singular values of a matrix, largest first, and its right singular vectors as columns, in one thread.
@@ -292,12 +285,9 @@ pub(crate) fn right_singular(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Matrix<f64
     if (0..a.n_rows()).any(|i| a.row(i).iter().any(|x| !x.is_finite())) {
         return Err(failed());
     }
-    demand_copies(3, a);
-    let svd = borrow(a).thin_svd().map_err(|_| failed())?;
+    let (values, vectors) = dense::right_singular(borrow(a)).ok_or_else(failed)?;
     let count = a.n_rows().min(a.n_cols());
-    let values = (0..count).map(|j| svd.S()[j]).collect();
-    let vectors = Matrix::from_fn(a.n_cols(), count, |i, j| svd.V()[(i, j)]);
-    Ok((values, vectors))
+    Ok(((0..count).map(|j| values[j]).collect(), Matrix::from_fn(a.n_cols(), count, |i, j| vectors[(i, j)])))
 }
 
 /// Singular values of a wide matrix, largest first, and its left singular vectors as columns: triangles of panels of its
@@ -310,11 +300,7 @@ pub(crate) fn left_singular(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Matrix<f64>
         .into_par_iter()
         .map(|panel| {
             let columns = panel * PANEL_COLUMNS..((panel + 1) * PANEL_COLUMNS).min(d);
-            let panel = a.columns(columns);
-            demand_copies(2, panel);
-            let qr = borrow(panel).transpose().qr();
-            let r = qr.thin_R();
-            Matrix::from_fn(r.nrows(), p, |i, j| if i <= j { r[(i, j)] } else { 0.0 })
+            triangle(borrow(a.columns(columns)).transpose())
         })
         .collect();
     if let [whole] = triangles.as_slice() {

@@ -1,7 +1,7 @@
 //! Row-major matrices and views of them, so that NumPy's C order comes in without a copy.
 
 use crate::error::{Error, Result};
-use crate::memory::{filled, resize, room_for};
+use crate::memory::{resize, room_for, zeroed};
 use crate::real::Real;
 
 /// An owned row-major matrix.
@@ -68,7 +68,7 @@ impl<T: Copy> Clone for Matrix<T> {
 impl<T: Real> Matrix<T> {
     /// All zeros. Memory that the system refuses unwinds to the nearest [`guard`](crate::memory::guard).
     pub fn zeros(n_rows: usize, n_cols: usize) -> Self {
-        Self { data: filled(T::ZERO, n_rows.saturating_mul(n_cols)), n_rows, n_cols }
+        Self { data: zeroed(n_rows.saturating_mul(n_cols)), n_rows, n_cols }
     }
 
     /// All zeros, or an error where the system refuses that much memory: for matrices whose size grows with the data.

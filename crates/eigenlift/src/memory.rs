@@ -6,20 +6,15 @@
 //! checked; an allocator that serves them from memory it has set aside reports the [`shortage`], which ends the work.
 
 use crate::error::{Error, Result};
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Smaller allocations are not checked: their size does not scale with the data.
 pub(crate) const CHECKED_BYTES: usize = 64 << 10;
 /// What must be left beside a large allocation for the small ones that follow it.
 const SLACK_BYTES: usize = 4 << 20;
-/// From this size on, what others allocate for us is tried before.
-const DEMANDED_BYTES: usize = 1 << 20;
-/// From this size on, an allocation is tried and given back before it is made.
-///
-/// Why: glibc serves such requests from pages of their own, whatever was freed before, so that trying one leaves no trace.
-const TRIED_BYTES: usize = 32 << 20;
-
-/// Bytes that the system refused; what [`demand`] unwinds with.
+/// Bytes that the system refused; what [`refuse`] unwinds with.
 struct Refused(u128);
 
 impl Refused {
@@ -30,15 +25,6 @@ impl Refused {
             "Set a memory limit, so that the work is planned within it, or use fewer rows",
         )
     }
-}
-
-/// Whether the system grants `bytes` now.
-fn is_granted(bytes: u128) -> bool {
-    let Ok(bytes) = usize::try_from(bytes) else { return false };
-    let grants = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-    let needed = bytes.saturating_add(SLACK_BYTES);
-    // A smaller request that is tried leaves a trace, so it is tried only where the system refuses a large one.
-    grants(needed.max(TRIED_BYTES)) || needed < TRIED_BYTES && grants(needed)
 }
 
 /// Refuses what is not small while memory is short.
@@ -53,16 +39,8 @@ fn check(bytes: u128) {
 /// # Errors
 /// [`Error::Memory`] with the number of bytes.
 pub fn reserve(bytes: u128) -> Result<()> {
-    if bytes < TRIED_BYTES as u128 || is_granted(bytes) { Ok(()) } else { Err(Refused(bytes).error()) }
-}
-
-/// Unwinds to the nearest [`guard`] when the system does not grant `count` numbers of type `T`.
-pub(crate) fn demand<T>(count: usize) {
-    let bytes = count as u128 * size_of::<T>() as u128;
-    check(bytes);
-    if bytes >= DEMANDED_BYTES as u128 && !is_granted(bytes) {
-        refuse(bytes);
-    }
+    let needed = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(SLACK_BYTES);
+    Vec::<u8>::new().try_reserve_exact(needed).map_err(|_| Refused(bytes).error())
 }
 
 /// An empty vector with room for `count` numbers; unwinds to the nearest [`guard`] when the system refuses it.
@@ -131,14 +109,13 @@ pub(crate) fn granted<T>(bytes: usize, allocate: impl FnOnce() -> Option<T>) -> 
     allocate().unwrap_or_else(|| refuse(bytes as u128))
 }
 
+/// `count` zeros, which cost nothing until they are written; unwinds to the nearest [`guard`] when the system refuses them.
+pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
+    granted(count.saturating_mul(size_of::<T>()), || try_zeroed_vec(count).ok())
+}
+
 /// `count` copies of `value`; unwinds to the nearest [`guard`] when the system refuses them.
 pub(crate) fn filled<T: Copy>(value: T, count: usize) -> Vec<T> {
-    let bytes = count as u128 * size_of::<T>() as u128;
-    // Why: what is zero costs nothing until it is written, but only when it is asked for as zero.
-    if bytes < CHECKED_BYTES as u128 || bytes >= TRIED_BYTES as u128 {
-        demand::<T>(count);
-        return vec![value; count];
-    }
     let mut numbers = room_for(count);
     numbers.resize(count, value);
     numbers
@@ -224,6 +201,7 @@ mod tests {
         let refused = |work: fn() -> usize| message(guard(|| Ok(work()))).contains("8589934592000000 bytes");
         const COUNT: usize = 1_073_741_824_000_000;
         assert!(refused(|| filled(1.0f64, COUNT).len()));
+        assert!(refused(|| zeroed::<f64>(COUNT).len()));
         assert!(refused(|| room_for::<f64>(COUNT).len()));
         assert!(refused(|| collected(COUNT, [1.0f64]).len()));
         assert!(refused(|| {

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 mod sealed {
     /// Keeps other types out of [`super::Real`].
-    pub trait Sealed {}
+    pub trait Sealed: bytemuck::Zeroable {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }

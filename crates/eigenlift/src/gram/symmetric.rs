@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Workspace};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::{collected, filled, resize};
+use crate::memory::{collected, resize, zeroed};
 use crate::operator::{GramOperator, GramSummary, LinearOperator};
 use crate::progress::Watch;
 use crate::real::Real;
@@ -166,7 +166,7 @@ impl<T: Real> SymmetricGram<T> {
                 if let Some(tiles) = &self.tiles {
                     let kept = &tiles[order.tile_index(i, j)];
                     let tile = kept.get_or_init(|| {
-                        let mut tile = filled(T::ZERO, shape.0 * shape.1);
+                        let mut tile = zeroed(shape.0 * shape.1);
                         self.compute(i, j, &mut tile, &mut space.kernel);
                         tile
                     });
@@ -309,7 +309,7 @@ impl<T: Real> GramOperator for SymmetricGram<T> {
     fn corner(&self, indices: &[usize], mut out: MatMut<'_, f64>) -> Result<()> {
         let chosen = self.samples.gather(indices);
         let m = indices.len();
-        let mut tile = filled(T::ZERO, m * m);
+        let mut tile = zeroed(m * m);
         match &self.similarity {
             Similarity::Kernel(kernel) => {
                 kernel.tile(chosen.points(), chosen.points(), &mut tile, &mut Default::default());

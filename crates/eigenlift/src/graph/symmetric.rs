@@ -2,7 +2,7 @@
 
 use super::neighbors::Neighbors;
 use crate::error::{Error, Result};
-use crate::memory::{collected, copied, filled, room_for};
+use crate::memory::{collected, copied, filled, room_for, zeroed};
 
 /// An edge between two vertices.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -59,13 +59,13 @@ impl Graph {
 
     /// From edges given from either end or both.
     fn from_half(n: usize, half: &[(u32, u32, f64)]) -> Self {
-        let mut starts = filled(0usize, n + 1);
+        let mut starts = zeroed::<usize>(n + 1);
         for (a, b, _) in half {
             starts[*a as usize + 1] += 1;
             starts[*b as usize + 1] += 1;
         }
         (0..n).for_each(|i| starts[i + 1] += starts[i]);
-        let mut entries = filled((0u32, 0.0f64), 2 * half.len());
+        let mut entries = zeroed::<(u32, f64)>(2 * half.len());
         let mut next = copied(&starts);
         for (a, b, length) in half {
             for (at, to) in [(*a, *b), (*b, *a)] {

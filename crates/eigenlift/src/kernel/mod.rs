@@ -31,7 +31,7 @@ pub use tile::{KernelFunction, Workspace};
 
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};
-use crate::memory::filled;
+use crate::memory::zeroed;
 use crate::real::Real;
 use std::sync::Arc;
 use tile::Form;
@@ -173,7 +173,7 @@ impl Kernel {
 
     /// k(xᵢ, yⱼ) for all rows, in double precision.
     pub fn matrix<T: Real>(&self, x: Points<'_, T>, y: Points<'_, T>) -> crate::matrix::Matrix<f64> {
-        let mut values = filled(T::ZERO, x.n_rows() * y.n_rows());
+        let mut values = zeroed(x.n_rows() * y.n_rows());
         self.tile(x, y, &mut values, &mut Workspace::default());
         crate::matrix::Matrix::from_fn(x.n_rows(), y.n_rows(), |i, j| values[i * y.n_rows() + j].f64())
     }

@@ -1,12 +1,11 @@
 //! How many eigenvalues of a symmetric matrix exceed a number, by Sylvester's law of inertia.
 
-use super::sparse::workspace;
+use super::dense::{columns, workspace};
 use crate::matrix::Matrix;
-use crate::memory::demand;
+use faer::Par;
 use faer::diag::Diag;
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::lblt::factor::{cholesky_in_place, cholesky_in_place_scratch};
-use faer::{Mat, Par};
 
 /// Rounding of the factorization in units of n·u·‖A‖_F: measured values are below 1.
 const GROWTH: f64 = 8.0;
@@ -22,8 +21,7 @@ pub(crate) fn most_above(a: &Matrix<f64>, t: f64) -> Option<usize> {
         return None;
     }
     let t = t - GROWTH * n as f64 * f64::EPSILON * norm;
-    demand::<f64>(n.saturating_mul(n));
-    let mut factor = Mat::from_fn(n, n, |i, j| if i == j { a[(i, i)] - t } else { a[(i, j)] });
+    let mut factor = columns(n, n, |i, j| if i == j { a[(i, i)] - t } else { a[(i, j)] });
     let (mut beside, mut order, mut back) = (Diag::zeros(n), vec![0usize; n], vec![0usize; n]);
     let mut memory = workspace(cholesky_in_place_scratch::<usize, f64>(n, Par::Seq, Default::default()));
     cholesky_in_place(

@@ -1,8 +1,9 @@
 //! Cholesky's factorisation of a sparse matrix, in one thread, so that its bits repeat.
 
+use super::dense::workspace;
 use crate::matrix::{MatMut, Matrix};
-use crate::memory::{copied, filled, granted, room_for};
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use crate::memory::{copied, room_for, zeroed};
+use faer::dyn_stack::MemStack;
 use faer::sparse::linalg::cholesky::{
     LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -12,11 +13,6 @@ use rayon::prelude::*;
 
 /// Right sides that one thread solves for at a time.
 const PIECE_COLUMNS: usize = 4;
-
-/// What faer works in; memory that the system refuses unwinds to the nearest [`guard`](crate::memory::guard).
-pub(super) fn workspace(request: StackReq) -> MemBuffer {
-    granted(request.unaligned_bytes_required(), || MemBuffer::try_new(request).ok())
-}
 
 /// What is known of the factor before any number is computed: its pattern, by an ordering of approximately minimal degree.
 pub(crate) struct Analysis {
@@ -71,7 +67,7 @@ impl Analysis {
         (1..=n).for_each(|i| values[self.offsets[i] - 1] += shift);
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &self.offsets, None, &self.columns);
         let matrix = SparseColMatRef::new(pattern, &values);
-        let mut factor = filled(0.0, self.symbolic.len_val());
+        let mut factor = zeroed(self.symbolic.len_val());
         let work = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let mut memory = workspace(work);
         let stack = MemStack::new(&mut memory);

@@ -3,7 +3,7 @@
 use super::LinearOperator;
 use crate::error::{Error, Result};
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::memory::{append, copied, filled, room_for};
+use crate::memory::{append, copied, room_for, zeroed};
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ impl SparseSymmetric {
     /// When an index is n or larger, a value is not finite, or n does not fit into 32 bits.
     pub fn from_triplets(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self> {
         check_size(n)?;
-        let mut counts = filled(0usize, n + 1);
+        let mut counts = zeroed::<usize>(n + 1);
         for (at, (i, j, value)) in entries.iter().enumerate() {
             check_entry(n, at, (*i, *j, *value))?;
             counts[*i as usize + 1] += 1;
@@ -40,7 +40,7 @@ impl SparseSymmetric {
         }
         (0..n).for_each(|i| counts[i + 1] += counts[i]);
         let mut next = copied(&counts);
-        let mut places = filled((0u32, 0.0f64), counts[n]);
+        let mut places = zeroed::<(u32, f64)>(counts[n]);
         let mut put = |row: u32, column: u32, value: f64| {
             let at = &mut next[row as usize];
             places[*at] = (column, value);
@@ -234,7 +234,7 @@ fn add_up(row: &mut Vec<(u32, f64)>) {
 type ByColumn = (Vec<usize>, Vec<(usize, f64)>);
 
 fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<ByColumn> {
-    let mut starts = filled(0usize, n + 1);
+    let mut starts = zeroed::<usize>(n + 1);
     for (at, row) in rows.iter().enumerate() {
         for (column, value) in row {
             check_entry(n, at, (*column, *column, *value))?;
@@ -243,7 +243,7 @@ fn by_column(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<ByColumn> {
     }
     (0..n).for_each(|i| starts[i + 1] += starts[i]);
     let mut next = copied(&starts);
-    let mut places = filled((0, 0.0), starts[n]);
+    let mut places = zeroed(starts[n]);
     for (at, row) in rows.iter().enumerate() {
         for (column, value) in row {
             places[next[*column as usize]] = (at, *value);

@@ -4,7 +4,7 @@ use super::dijkstra::Dijkstra;
 use super::groups::{Group, Groups};
 use super::links::{Edges, Links};
 use crate::error::Result;
-use crate::memory::filled;
+use crate::memory::{filled, zeroed};
 use crate::progress::Watch;
 use crate::simd::{Vectorised, dispatch};
 
@@ -57,8 +57,8 @@ impl Relaxation {
     pub(super) fn new(n: usize) -> Self {
         Self {
             search: Dijkstra::new(n),
-            positions: filled(0, n),
-            places: filled(0, n),
+            positions: zeroed(n),
+            places: zeroed(n),
             earlier: Links::default(),
             later: Links::default(),
             rows: filled([f64::INFINITY; LANES], n),

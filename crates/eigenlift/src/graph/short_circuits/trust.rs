@@ -3,7 +3,7 @@
 use super::tangents::Tangents;
 use crate::error::Result;
 use crate::graph::symmetric::{Edge, Graph};
-use crate::memory::{collected, copied, filled};
+use crate::memory::{collected, copied, zeroed};
 use crate::progress::Watch;
 use rayon::prelude::*;
 
@@ -31,7 +31,7 @@ pub(super) struct Numbered {
 impl Numbered {
     pub(super) fn new(graph: &Graph) -> Self {
         let list = collected(graph.n_edges(), graph.edges());
-        let mut of_entry = filled(0u32, graph.targets().len());
+        let mut of_entry = zeroed::<u32>(graph.targets().len());
         // Rows ascend, and so do the edges: each takes the next free place at both its ends.
         let mut next = copied(graph.offsets());
         for (number, edge) in list.iter().enumerate() {

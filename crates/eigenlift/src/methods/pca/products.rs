@@ -4,7 +4,7 @@ use crate::data::{AnyPoints, CentredRows, CsrRef, Points};
 use crate::error::Result;
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatRef, Matrix};
-use crate::memory::{filled, room_for};
+use crate::memory::{room_for, zeroed};
 use crate::moments::{add_outer_products, center_weighted, padded};
 use crate::progress::Watch;
 use crate::real::Real;
@@ -96,8 +96,8 @@ fn of_few<T: Real>(
         .into_par_iter()
         .with_max_len(1)
         .map(|part| {
-            let (mut upper, mut moments) = (filled(0.0, width * width), room_for(share));
-            let mut buffer = filled(0.0, SHORT_PANEL * width);
+            let (mut upper, mut moments) = (zeroed(width * width), room_for(share));
+            let mut buffer = zeroed(SHORT_PANEL * width);
             let end = ((part + 1) * share).min(d);
             for from in (part * share..end).step_by(SHORT_PANEL) {
                 let columns = from..(from + SHORT_PANEL).min(end);
