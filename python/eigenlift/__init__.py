@@ -10,6 +10,7 @@ from ._base import EigenliftWarning
 from ._classical_mds import ClassicalMDS
 from ._diffusion_map import DiffusionMap
 from ._doctor import IsomapReport, isomap_doctor
+from ._errors import EigenliftError, InvalidParameterError, UnsupportedError
 from ._feature_filter import FeatureFilter
 from ._incremental_pca import IncrementalPCA
 from ._isomap import Isomap
@@ -34,7 +35,6 @@ from ._mutual_information import (
     mutual_information,
 )
 from ._native import (
-    EigenliftError,
     MemoryLimitError,
     ModelFileError,
     NotConvergedError,
@@ -44,7 +44,6 @@ from ._native import (
 from ._native import load as _load
 from ._novelty import Contributions, Limits, Novelty
 from ._nystroem import Nystroem
-from ._parameters import InvalidParameterError
 from ._pca import PCA
 from ._preimage import PreimageInfo
 from ._quality import continuity, trustworthiness
@@ -95,6 +94,7 @@ __all__ = [
     "SequentialFeatureSelector",
     "SpectralEmbedding",
     "StabilityReport",
+    "UnsupportedError",
     "Whitening",
     "__version__",
     "choose_kernel_pca",

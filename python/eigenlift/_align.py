@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from . import _parameters as parameters
 from ._account import Account
+from ._errors import EigenliftError, InvalidParameterError
 from ._rows import native
 
 if TYPE_CHECKING:
@@ -75,15 +76,17 @@ class Alignable:
         """
         check_is_fitted(self)
         if not isinstance(earlier, Alignable):
-            raise TypeError(f"earlier must be a fitted KernelPCA. Got {earlier!r}.")
+            raise InvalidParameterError(f"earlier must be a fitted KernelPCA. Got {earlier!r}.")
         check_is_fitted(earlier)
         for model in (self, earlier):
             if model._model is None:
-                raise ValueError("The rows of a fit all look the same; there is nothing to align.")
+                raise EigenliftError("The rows of a fit all look the same; there is nothing to align.")
             if not (model._fit_choice.text or model._fit_choice.precomputed):
-                raise ValueError(f"The kernel {model.kernel!r} is computed by Python; such models cannot be aligned.")
+                raise EigenliftError(
+                    f"The kernel {model.kernel!r} is computed by Python; such models cannot be aligned."
+                )
         if not (parameters.is_real(near_tie) and 0 <= near_tie < 1):
-            raise parameters.InvalidParameterError(f"near_tie must be a float in the range [0, 1). Got {near_tie!r}.")
+            raise InvalidParameterError(f"near_tie must be a float in the range [0, 1). Got {near_tie!r}.")
         X = native(self._rows(X, reset=False))
         model, how = self._run(_native.align_kernel_pca, self._model, earlier._model, X, float(near_tie))
         self._tell(model)

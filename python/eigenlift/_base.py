@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._account import Certificate, Plan
+from ._errors import EigenliftError
 from ._progress import watching
 from ._rows import native
 from ._threads import thread_count
@@ -43,7 +44,7 @@ def _refuse_repeated(names):
     """Raises ValueError if two columns of a data frame have the same name, by which new rows are matched."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise ValueError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
+            raise EigenliftError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

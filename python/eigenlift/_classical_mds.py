@@ -13,6 +13,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Plan
 from ._base import EigenliftWarning
+from ._errors import EigenliftError
 from ._manifold import Manifold, known_metric
 from ._rows import from_native, native
 
@@ -238,7 +239,7 @@ class ClassicalMDS(Manifold):
 
     def _saved_model(self):
         if hasattr(self, "_X_fit"):
-            raise ValueError(
+            raise EigenliftError(
                 f"The metric {self.metric!r} is computed by scikit-learn; a model file holds euclidean, manhattan, cosine and "
                 "correlation. Pickle the estimator, or fit with precomputed distances."
             )

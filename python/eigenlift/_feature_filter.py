@@ -16,6 +16,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Account
 from ._base import EigenliftWarning
+from ._errors import EigenliftError
 from ._kernel_choice import choose
 from ._kernel_choose import seed_of
 from ._mutual_information import discrete_mask, scores_by_name
@@ -228,7 +229,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         if not is_word(self.discrete_target, "auto"):
             parameters.boolean(self, "discrete_target")
         if self.nested is not None and not parameters.is_integer(self.cv):
-            raise ValueError(
+            raise EigenliftError(
                 f"nested needs an integer cv, as it splits parts of the rows anew; it is {self.cv!r}. Leave out nested, and take "
                 "cross_val_score(make_pipeline(selector, estimator), X, y), which selects anew in each fold."
             )
@@ -244,7 +245,7 @@ class FeatureFilter(Selected, SelectorMixin, BaseEstimator):
         wanted = None if isinstance(self.n_features_to_select, str) else int(self.n_features_to_select)
         drawn = None if groups is None else np.unique(groups, return_inverse=True)[1].tolist()
         if wanted is not None and wanted > n_features:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_features_to_select={wanted} is more than the {n_features} features there are. Give at most as many."
             )
         by_look = is_word(self.discrete_features, "auto")

@@ -11,6 +11,7 @@ from sklearn.utils import gen_batches, metadata_routing
 from . import _native, _parameters
 from ._account import Certificate, Plan
 from ._base import ONE_ROW, warn_of_no_variance
+from ._errors import EigenliftError, InvalidParameterError
 from ._linear import PrincipalAxes, attributes, pass_on_warnings
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class IncrementalPCA(PrincipalAxes):
         first_pass = not self.__sklearn_is_fitted__()
         if check_input:
             if sparse.issparse(X):
-                raise TypeError(
+                raise InvalidParameterError(
                     "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense "
                     "or use IncrementalPCA.fit to do so in batches."
                 )
@@ -238,19 +239,19 @@ class IncrementalPCA(PrincipalAxes):
         if self.n_components is None:
             return min(n_samples, n_features) if before is None else before
         if self.n_components > n_features:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_components={self.n_components!r} invalid for n_features={n_features}, need more rows than columns "
                 "for IncrementalPCA processing"
             )
         if at_once is not None:
             return min(self.n_components, at_once)
         if before is None and self.n_components > n_samples:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_components={self.n_components} must be less or equal to the batch number of samples {n_samples} "
                 "for the first partial_fit call."
             )
         if before not in (None, self.n_components):
-            raise ValueError(
+            raise EigenliftError(
                 f"Number of input features has changed from {before} to {self.n_components} between calls to "
                 "partial_fit! Try setting n_components to a fixed value."
             )

@@ -17,6 +17,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Plan
 from ._base import EigenliftWarning
+from ._errors import EigenliftError, UnsupportedError
 from ._manifold import LARGEST_RADIUS, Manifold, edges, known_metric
 from ._rows import from_native, native
 
@@ -250,7 +251,7 @@ class Isomap(Manifold):
         X = self._rows_of_fit(X)
         n_samples = X.shape[0]
         if self.n_neighbors is not None and self.n_neighbors >= n_samples:
-            raise ValueError(
+            raise EigenliftError(
                 f"Expected n_neighbors < n_samples_fit, but n_neighbors = {self.n_neighbors}, n_samples_fit = {n_samples}, "
                 f"n_samples = {n_samples}"
             )
@@ -406,7 +407,7 @@ class Isomap(Manifold):
 
     def _saved_model(self):
         if self.metric != "precomputed" and not known_metric(self.metric, self.p, self.metric_params):
-            raise ValueError(
+            raise EigenliftError(
                 f"The metric {self.metric!r} is computed by scikit-learn; a model file holds euclidean, manhattan, cosine and "
                 "correlation. Pickle the estimator, or fit with precomputed distances."
             )
@@ -448,12 +449,12 @@ class Isomap(Manifold):
         if self.radius != np.inf:
             parameters.real(self, "radius", 0, none=True)
         if self.n_neighbors is not None and self.radius is not None:
-            raise ValueError(
+            raise EigenliftError(
                 f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) for neighbours "
                 "within a radius."
             )
         if self.n_neighbors is None and self.radius is None:
-            raise ValueError("Neither n_neighbors nor radius is given. Give one of them.")
+            raise EigenliftError("Neither n_neighbors nor radius is given. Give one of them.")
         parameters.integer(self, "n_components", 1)
         parameters.choice(self, "eigen_solver", {"auto", "arpack", "dense"})
         parameters.real(self, "tol", 0)
@@ -524,7 +525,7 @@ class Isomap(Manifold):
         if count == 1 or self.disconnected in ("separate", "error"):
             return "neighbors", graph
         if self.metric == "precomputed":
-            raise RuntimeError(
+            raise UnsupportedError(
                 f"The number of connected components of the neighbors graph is {count} > 1, and a sparse graph does not say how far "
                 "apart they are. Raise n_neighbors, give distances between all rows, or choose disconnected='separate'."
             )
@@ -545,13 +546,13 @@ class Isomap(Manifold):
 
     def _checked_graph(self, graph, n_samples):
         if not known_metric(self.metric, self.p, self.metric_params):
-            raise ValueError(
+            raise EigenliftError(
                 f"A graph and the metric {self.metric!r} cannot both be given: new rows are placed by euclidean, manhattan, cosine or "
                 "correlation distances."
             )
         graph = check_array(graph, accept_sparse="csr", dtype=np.float64)
         if graph.shape != (n_samples, n_samples):
-            raise ValueError(
+            raise EigenliftError(
                 f"A graph of shape {graph.shape} for {n_samples} rows; there must be one row and one column for each."
             )
         return native(sparse.csr_matrix(graph))

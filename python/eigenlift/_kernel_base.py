@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from . import _native, _rows
+from ._errors import EigenliftError, InvalidParameterError
 from ._threads import thread_count
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Kernel:
         X = checked(X)
         X, Y = matched(X, X if Y is None else checked(Y))
         if X.shape[1] != Y.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; both must have the same number.")
+            raise EigenliftError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; both must have the same number.")
         threads = thread_count(n_jobs)
         return _rows.kernel_matrix(numbers_found(self._evaluable(), X, threads), X, Y, threads)
 
@@ -165,7 +166,7 @@ class Kernel:
                 setattr(changed, name, value)
             else:
                 known = ", ".join(self.get_params()) or "none"
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; there are: {known}.")
+                raise EigenliftError(f"{type(self).__name__} has no parameter {name!r}; there are: {known}.")
         for own, values in inside.items():
             _require_kernel(getattr(changed, own))
             getattr(changed, own).set_params(**values)
@@ -295,7 +296,7 @@ class Scaled(Kernel):
 
     def _check(self):
         if not (_is_number(self.factor) and math.isfinite(self.factor) and self.factor != 0):
-            raise ValueError(f"The number in front of a kernel must be finite and not 0. Got {self.factor!r}.")
+            raise EigenliftError(f"The number in front of a kernel must be finite and not 0. Got {self.factor!r}.")
         _require_kernel(self.kernel)
         super()._check()
 
@@ -364,7 +365,7 @@ def _bracketed(kernel, text):
 
 def _require_kernel(value):
     if not isinstance(value, Kernel):
-        raise TypeError(f"A part of a kernel must be a kernel of eigenlift.kernels. Got {value!r}.")
+        raise InvalidParameterError(f"A part of a kernel must be a kernel of eigenlift.kernels. Got {value!r}.")
 
 
 def _is_number(value):
@@ -377,7 +378,7 @@ def _written(name, value):
         return value
     if not _is_number(value):
         allowed = "a number, or 'median', '1/d' or 'auto' where the kernel allows it"
-        raise ValueError(f"{name} of a kernel must be {allowed}. Got {value!r}.")
+        raise EigenliftError(f"{name} of a kernel must be {allowed}. Got {value!r}.")
     return repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
 
 
@@ -391,14 +392,14 @@ def formula_text(value):
     if _is_number(value):
         return _written("formula", value)
     if not isinstance(value, str):
-        raise ValueError(f"A formula must be a text such as 'x1^2'. Got {value!r}.")
+        raise EigenliftError(f"A formula must be a text such as 'x1^2'. Got {value!r}.")
     depth = 0
     for sign in value:
         depth += (sign == "(") - (sign == ")")
         if depth < 0:
             break
     if depth:
-        raise ValueError(f"The parentheses of the formula {value!r} do not match.")
+        raise EigenliftError(f"The parentheses of the formula {value!r} do not match.")
     return value
 
 
@@ -446,7 +447,7 @@ def parse(text: str) -> Kernel:
     Polynomial(degree=2, gamma=1, coef0=1)
     """
     if not isinstance(text, str):
-        raise TypeError(f"A kernel description is a text such as 'rbf(gamma=median)'. Got {text!r}.")
+        raise InvalidParameterError(f"A kernel description is a text such as 'rbf(gamma=median)'. Got {text!r}.")
     return _Reader(_native.kernel_text(text)).sum()
 
 
@@ -481,7 +482,7 @@ class _Reader:
         self._at += len(name)
         arguments = self._arguments() if self._accept("(") else []
         if name == _CHOSEN:
-            raise ValueError("The kernel 'auto' is chosen in the fit of a KernelPCA; it is no kernel by itself.")
+            raise EigenliftError("The kernel 'auto' is chosen in the fit of a KernelPCA; it is no kernel by itself.")
         make = Kernel._by_name[name]
         if name in ("map", "expr"):
             return make(*arguments)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from . import _parameters as parameters
 from ._account import Account, Plan
+from ._errors import EigenliftError
 from ._kernelised import Kernelised
 from ._rows import native
 
@@ -237,7 +238,7 @@ class KernelCCA(Kernelised):
         self._check_held_back()
         self._check_factor()
         if y is None:
-            raise ValueError(
+            raise EigenliftError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: correlations are between two tables. "
                 "Give the second table as y."
             )
@@ -248,7 +249,7 @@ class KernelCCA(Kernelised):
         self._widths = [table.shape[1] for table in rows]
         kernels = list(self.kernel) if isinstance(self.kernel, (list, tuple)) else [self.kernel] * len(rows)
         if len(kernels) != len(rows):
-            raise ValueError(
+            raise EigenliftError(
                 f"{len(kernels)} kernels for {len(rows)} tables; there must be one for all or one for each. Give as many."
             )
         self._sides = [self._side(kernel, width) for kernel, width in zip(kernels, self._widths)]
@@ -276,7 +277,7 @@ class KernelCCA(Kernelised):
         )
         Y = Y.reshape(-1, 1) if Y.ndim == 1 else Y
         if not reset and Y.shape[1] != self._widths[place]:
-            raise ValueError(
+            raise EigenliftError(
                 f"{name} has {Y.shape[1]} features, but {type(self).__name__} is expecting {self._widths[place]} features as input."
             )
         return Y
@@ -364,9 +365,9 @@ class KernelCCA(Kernelised):
         """
         check_is_fitted(self)
         if y is None and views:
-            raise ValueError("Further tables without y: tables are known by their place. Give y too.")
+            raise EigenliftError("Further tables without y: tables are known by their place. Give y too.")
         if len(views) > self.n_views_ - 2:
-            raise ValueError(
+            raise EigenliftError(
                 f"{len(views) + 2} tables, but {type(self).__name__} was fitted on {self.n_views_}. Give at most as many."
             )
         scores = [self._scores(self._rows(X, reset=False), 0)]
@@ -394,7 +395,7 @@ class KernelCCA(Kernelised):
         """
         check_is_fitted(self)
         if len(views) + 2 != self.n_views_:
-            raise ValueError(
+            raise EigenliftError(
                 f"{len(views) + 2} tables, but {type(self).__name__} was fitted on {self.n_views_}. Give as many."
             )
         rows = [self._rows(X, reset=False), *(self._table(table, j + 1) for j, table in enumerate((y, *views)))]

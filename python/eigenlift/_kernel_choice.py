@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from . import _native, _rows
+from ._errors import EigenliftError, InvalidParameterError
 from ._kernel_base import CATALOG, Kernel, matched, numbers_found
-from ._parameters import InvalidParameterError
 
 _DEFAULTS = {"degree": 3, "coef0": 1}
 # scikit-learn's names and the names here. The compiled part has no additive_chi2.
@@ -75,7 +75,7 @@ class KernelChoice:
             X, Y = matched(X, X if Y is None else Y)
             return _rows.kernel_matrix(numbers_found(self.text, X, threads), X, Y, threads)
         if self.precomputed:
-            raise ValueError("A precomputed kernel has no rows to compute from.")
+            raise EigenliftError("A precomputed kernel has no rows to compute from.")
         return pairwise_kernels(X, Y, metric=self.function, filter_params=True, **self.params)
 
     def times(self, X, Y, block, threads, progress=None):
@@ -100,7 +100,7 @@ class KernelChoice:
         for name, rows in (("X", X), ("Y", Y)):
             values = rows.data if sparse.issparse(rows) else rows
             if values is not None and values.size and values.min() < 0:
-                raise ValueError(f"{name} contains negative values.")
+                raise EigenliftError(f"{name} contains negative values.")
 
 
 def choose(kernel, *, gamma, degree, coef0, kernel_params, n_features, owner="the estimator", defaults=_DEFAULTS):
@@ -169,7 +169,7 @@ def _described(kernel, extra, owner):
     except ValueError as error:
         raise _unknown(kernel, owner, error) from None
     if extra:
-        raise ValueError(
+        raise EigenliftError(
             f"{' and '.join(extra)} of {owner} cannot be given together with the kernel {text}. Write the numbers into "
             "the kernel, as in 'rbf(gamma=0.5)' or RBF(gamma=0.5)."
         )

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _native
 from . import _parameters as parameters
 from ._account import Account, Plan
+from ._errors import EigenliftError
 from ._kernelised import Kernelised
 from ._rows import native
 
@@ -207,11 +208,11 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         classes, codes = np.unique(y, return_inverse=True)
         n_classes = len(classes)
         if n_classes < 2:
-            raise ValueError(
+            raise EigenliftError(
                 f"The number of classes has to be greater than one; got {n_classes} class. Give rows of another class."
             )
         if self.n_components is not None and self.n_components > n_classes - 1:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_components={self.n_components} cannot be larger than n_classes - 1 = {n_classes - 1}. Leave it out for all."
             )
         self._sides = [self._side(self.kernel, X.shape[1])]
@@ -260,7 +261,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(self._model.transform, self._compared(X, 0, self.plan_))
 
-    def predict_log_proba(self, X: Rows) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Rows) -> Array:
         """Logarithms of the probabilities of the classes.
 
         Parameters
@@ -271,13 +272,19 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In double precision, in the order of `classes_`.
+            In the precision of `X`, in the order of `classes_`.
         """
+        logs, precision = self._log_proba(X)
+        return logs.astype(precision, copy=False)
+
+    def _log_proba(self, X):
+        """Logarithms of the probabilities in double precision, and the precision of the rows."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        return self._run(_native.kernel_discriminant_log_proba, self._model, self._compared(X, 0, self.plan_))
+        logs = self._run(_native.kernel_discriminant_log_proba, self._model, self._compared(X, 0, self.plan_))
+        return logs, X.dtype
 
-    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
+    def predict_proba(self, X: Rows) -> Array:
         """Probabilities of the classes, as if each were normal with the variance within along the directions.
 
         Parameters
@@ -288,11 +295,12 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
+            In the precision of `X`, in the order of `classes_`.
         """
-        return np.exp(self.predict_log_proba(X))
+        logs, precision = self._log_proba(X)
+        return np.exp(logs).astype(precision, copy=False)
 
-    def decision_function(self, X: Rows) -> NDArray[np.float64]:
+    def decision_function(self, X: Rows) -> Array:
         """What classes are decided by: the larger, the more probable.
 
         Parameters
@@ -304,10 +312,11 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes the logarithm of the ratio of their probabilities, above 0 for the second; for more those of
-            `predict_log_proba`.
+            `predict_log_proba`. In the precision of `X`.
         """
-        logs = self.predict_log_proba(X)
-        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+        logs, precision = self._log_proba(X)
+        decided = logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+        return decided.astype(precision, copy=False)
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """The most probable class of each row.
@@ -321,8 +330,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         -------
         ndarray of shape (n_samples,)
         """
-        logs = self.predict_log_proba(X)
-        return self.classes_[np.argmax(logs, axis=1)]
+        return self.classes_[np.argmax(self._log_proba(X)[0], axis=1)]
 
     @classmethod
     def _from_model(cls, model):

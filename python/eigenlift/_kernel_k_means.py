@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from . import _parameters as parameters
 from ._account import Plan
+from ._errors import EigenliftError
 from ._kernelised import Kernelised
 from ._rows import native
 
@@ -169,7 +170,7 @@ class KernelKMeans(ClusterMixin, Kernelised):
         self._check_factor()
         given, X = X, self._rows(X, reset=True)
         if X.shape[0] < self.n_clusters:
-            raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
+            raise EigenliftError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
         self._sides = [self._side(self.kernel, X.shape[1])]
         rows = self._sides[0].fitted(X, given, self._threads())
         settings = {

@@ -17,6 +17,7 @@ from . import _parameters as parameters
 from ._account import Certificate, Plan
 from ._align import Alignable
 from ._base import ONE_ROW, EigenliftWarning, Estimator, warn_of_no_variance
+from ._errors import EigenliftError, UnsupportedError
 from ._kernel_base import OF_DISTANCE, Kernel
 from ._kernel_choice import choose
 from ._kernel_choose import KernelChoice
@@ -442,21 +443,21 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
             parameters.integer(self, "rank", 1, none=True)
         parameters.real(self, "error", 0, none=True, open_low=True)
         if self.rank is not None and self.error is not None:
-            raise ValueError("rank and error cannot both be given: one follows from the other. Leave one out.")
+            raise EigenliftError("rank and error cannot both be given: one follows from the other. Leave one out.")
         numbers = parameters.is_integer(self.rank) and parameters.is_integer(self.n_components)
         if numbers and self.rank < self.n_components:
-            raise ValueError(
+            raise EigenliftError(
                 f"rank={self.rank} landmarks or features cannot hold n_components={self.n_components}. Give at least as many."
             )
         if self.rank == "exact" and self.approximation is not None:
-            raise ValueError("rank='exact' and an approximation cannot both be given. Leave one out.")
+            raise EigenliftError("rank='exact' and an approximation cannot both be given. Leave one out.")
         parameters.instance(self, "kernel_params", dict, none=True)
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         parameters.choice(self, "repair", {"clip", "flip", "refuse"}, none=True)
         parameters.memory(self)
         self._check_way_back()
         if self.fit_inverse_transform and self._is_precomputed():
-            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+            raise EigenliftError("Cannot fit_inverse_transform with a precomputed kernel.")
 
     def _is_precomputed(self):
         return isinstance(self.kernel, (str, Kernel)) and str(self.kernel) == "precomputed"
@@ -498,7 +499,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
         """Rows or kernel matrix for the compiled part, with the settings."""
         choice = self._choice(X.shape[1])
         if _is_auto(self.n_components) and choice.text is None:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_components='auto' with the kernel {choice.kernel!r}: cross-validation needs rows, and a kernel that can be "
                 f"written down. Use {', '.join(OF_DISTANCE)} or linear, or say how many components."
             )
@@ -610,7 +611,7 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
     def _learn_way_back(self, X):
         """Ridge regression from scores to rows: (K(scores) + alpha·I) · dual_coef_ = X."""
         if hasattr(X, "tocsr"):
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+            raise UnsupportedError("Inverse transform not implemented for sparse matrices!")
         scores = np.ascontiguousarray(self.eigenvectors_ * np.sqrt(np.abs(self.eigenvalues_)))
         matrix = self._score_choice().matrix(scores, None, self._threads())
         matrix.flat[:: len(matrix) + 1] += self.alpha
@@ -629,9 +630,9 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
     def _rows_of_fit(self, X):
         check_is_fitted(self)
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; there is nothing to certify.")
+            raise EigenliftError("The rows of the fit all look the same; there is nothing to certify.")
         if X is None and not hasattr(self, "X_fit_"):
-            raise ValueError("A low-rank model does not hold the rows of its fit. Give X.")
+            raise EigenliftError("A low-rank model does not hold the rows of its fit. Give X.")
         X = self.X_fit_ if X is None else self._rows(X, reset=False)
         return X, self._compared(X, self._fit_choice)[0]
 
@@ -644,9 +645,9 @@ class KernelPCA(WayBack, Alignable, Monitoring, Estimator):
 
     def _saved_model(self):
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; there is no model to save.")
+            raise EigenliftError("The rows of the fit all look the same; there is no model to save.")
         if not (self._fit_choice.text or self._fit_choice.precomputed):
-            raise ValueError(
+            raise EigenliftError(
                 f"The kernel {self.kernel!r} is computed by Python; a model file holds kernels that can be written down. Write it "
                 "as 'expr(...)', or fit with the precomputed kernel matrix."
             )

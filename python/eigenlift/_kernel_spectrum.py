@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from . import _native
+from ._errors import EigenliftError
 
 # Below this share of the largest, an eigenvalue counts as zero.
 _ZERO = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-7}
@@ -33,7 +34,7 @@ def symmetric(K):
         When the matrix is not square, or not symmetric after that.
     """
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"Kernel matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
+        raise EigenliftError(f"Kernel matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
     if hasattr(K, "tocsr"):
         K = K.toarray()
     share, largest = _ASYMMETRY.get(K.dtype, 1e-8), np.abs(K).max()
@@ -48,7 +49,7 @@ def symmetric(K):
     i, j = np.unravel_index(np.argmax(gaps), gaps.shape)
     # Rounding of the matrix stays when centering makes what is left of it small.
     if gaps[i, j] > max(share * np.abs(centered).max(), 1e-4 * share * largest):
-        raise ValueError(
+        raise EigenliftError(
             f"The kernel matrix is not symmetric: K[{i}, {j}] is {K[i, j]:.6g} and K[{j}, {i}] is {K[j, i]:.6g}, and centering "
             "leaves them different. Use a symmetric kernel, or average the matrix with its transpose."
         )
@@ -77,7 +78,7 @@ def refuse_negative(values, dtype):
     share, size = _NEGATIVE[dtype]
     lowest, largest = values.min(), values.max()
     if lowest < -size and -lowest > share * largest:
-        raise ValueError(
+        raise EigenliftError(
             f"There are significant negative eigenvalues ({-lowest / largest:g} of the maximum positive). Either the matrix is "
             "not PSD, or there was an issue while computing the eigendecomposition of the matrix."
         )

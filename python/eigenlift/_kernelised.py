@@ -13,6 +13,7 @@ from scipy import sparse
 from . import _parameters as parameters
 from ._account import Account, Plan
 from ._base import EigenliftWarning, Estimator
+from ._errors import EigenliftError
 from ._kernel_base import Kernel
 from ._kernel_choice import KernelChoice, choose
 from ._rows import native, owned
@@ -30,11 +31,11 @@ def is_word(value, word):
 def _gram(K, single):
     """A kernel matrix as the compiled part takes it: dense, square and symmetric."""
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"Kernel matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
+        raise EigenliftError(f"Kernel matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
     K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float32 if single else np.float64)
     gap, largest = np.abs(K - K.T).max(initial=0), np.abs(K).max(initial=0)
     if gap > _SYMMETRIC * largest and not (single and gap <= 1e-5 * largest):
-        raise ValueError(
+        raise EigenliftError(
             f"The kernel matrix is not symmetric: entries differ by up to {gap:.3g} across the diagonal; k(x, y) must be k(y, x). "
             "Give a symmetric kernel, or the mean of the matrix and its transpose."
         )
@@ -86,11 +87,13 @@ class Kernelised(Estimator):
         parameters.real(self, "error", 0, none=True, open_low=True)
         parameters.choice(self, "approximation", _APPROXIMATIONS, none=True)
         if self.rank is not None and self.error is not None:
-            raise ValueError("rank and error cannot both be given: one follows from the other. Leave one out.")
+            raise EigenliftError("rank and error cannot both be given: one follows from the other. Leave one out.")
         if is_word(self.rank, "exact") and self.approximation is not None:
-            raise ValueError("rank='exact' and an approximation cannot both be given. Leave one out.")
+            raise EigenliftError("rank='exact' and an approximation cannot both be given. Leave one out.")
         if self.error is not None and self.approximation not in (None, "pivoted"):
-            raise ValueError(f"error is for pivoted landmarks; with approximation={self.approximation!r} give rank.")
+            raise EigenliftError(
+                f"error is for pivoted landmarks; with approximation={self.approximation!r} give rank."
+            )
         parameters.memory(self)
 
     def _check_held_back(self):
@@ -112,7 +115,7 @@ class Kernelised(Estimator):
             owner=type(self).__name__,
         )
         if choice.automatic:
-            raise ValueError(
+            raise EigenliftError(
                 f"The kernel {choice.text} has an 'auto', which KernelPCA and choose_kernel_pca choose; numbers, 'median' and '1/d' "
                 f"are known here. Write a number, or search over kernels with GridSearchCV."
             )
@@ -166,7 +169,7 @@ class Kernelised(Estimator):
     def _saved_model(self):
         for side in self._sides:
             if not side.can_be_written:
-                raise ValueError(
+                raise EigenliftError(
                     f"The kernel {side.choice.kernel!r} is computed by Python; a model file holds kernels that can be written down. "
                     "Write it as 'expr(...)', or fit with the precomputed kernel matrix."
                 )

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import EigenliftWarning, Estimator
+from ._errors import EigenliftError
 
 if TYPE_CHECKING:
     from ._types import Array, Rows
@@ -39,20 +40,20 @@ def check_weights(sample_weight, X):
         sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight", accept_sparse=False
     )
     if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+        raise EigenliftError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if weights.shape != (X.shape[0],):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
+        raise EigenliftError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
     if weights.min() < 0:
-        raise ValueError("Negative values in data passed to `sample_weight`")
+        raise EigenliftError("Negative values in data passed to `sample_weight`")
     return weights, rows_weighed(weights.sum(), X.shape[0])
 
 
 def rows_weighed(weight, n_samples):
     """The number of rows that weights of this sum stand for; refuses sums that stand for none."""
     if weight == 0.0:
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+        raise EigenliftError("Sample weights must contain at least one non-zero number.")
     if weight <= 1.0 + 1e-9:
-        raise ValueError(
+        raise EigenliftError(
             f"sample_weight sums to {weight:g}; a weight says how often its row is there, so the sum must be "
             "above 1. Multiply the weights by the number of rows."
         )
@@ -75,6 +76,18 @@ def dense_rows(X, rows):
     """Some rows as a dense copy in double precision."""
     piece = X[rows].toarray() if sparse.issparse(X) else X[rows]
     return np.array(piece, dtype=np.float64)
+
+
+def mean_of(X, share=None):
+    """Mean of the rows in double precision, each counted by its share of the weight; that of a constant column is its value."""
+    n_rows, n_cols = X.shape
+    # Why from a row that counts: the mean of equal numbers is one of them only where their differences are added up.
+    pivot = dense_rows(X, slice(0, 1) if share is None else slice(np.argmax(share), np.argmax(share) + 1))[0]
+    apart = np.zeros(n_cols)
+    for rows in row_pieces(X):
+        piece = dense_rows(X, rows) - pivot
+        apart += piece.sum(axis=0) if share is None else share[rows] @ piece
+    return pivot + (apart / n_rows if share is None else apart)
 
 
 def completed(components, n_components):
@@ -317,7 +330,7 @@ class PrincipalAxes(Estimator):
         Returns
         -------
         X_original : ndarray of shape (n_samples, n_features)
-            The rows that have these scores and lie in the subspace of the components.
+            The rows that have these scores and lie in the subspace of the components, in the precision of `X`.
         """
         check_is_fitted(self)
         X = check_array(X, input_name="X", dtype=[np.float64, np.float32])
@@ -326,7 +339,9 @@ class PrincipalAxes(Estimator):
             axes = np.sqrt(self.explained_variance_)[:, None] * axes
         if self.scale_ is not None:
             axes = axes * self.scale_
-        return X @ axes + self.mean_
+        precision = np.result_type(X.dtype, self.components_.dtype)
+        # The mean of single precision rows may be held in double precision.
+        return (X @ axes + self.mean_).astype(precision, copy=False)
 
     @property
     def _n_features_out(self):
@@ -390,15 +405,15 @@ class PrincipalAxes(Estimator):
 
     def _saved_model(self):
         if self.whiten:
-            raise ValueError(
+            raise EigenliftError(
                 "A model file of whitened scores divides by n where whiten=True divides by n - 1. "
                 'Use Whitening(method="pca") to save a whitening, or whiten=False to save components.'
             )
         model = super()._saved_model()
         if model is None or self.components_.shape[0] == 0:
-            raise ValueError("A model file needs at least one component with variance, and there is none here.")
+            raise EigenliftError("A model file needs at least one component with variance, and there is none here.")
         if not self._is_as_fitted():
-            raise ValueError(
+            raise EigenliftError(
                 "components_, mean_ or scale_ were changed after the fit, and a model file holds the fit. Fit again to save."
             )
         return model

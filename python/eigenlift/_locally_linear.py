@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from . import _parameters as parameters
 from ._account import Plan
+from ._errors import EigenliftError
 from ._manifold import Manifold, dense
 from ._rows import from_native, native
 
@@ -154,17 +155,17 @@ class LocallyLinearEmbedding(Manifold):
     def _check_shape(self, X):
         n_samples, n_features = X.shape
         if self.n_components > n_features:
-            raise ValueError("output dimension must be less than or equal to input dimension")
+            raise EigenliftError("output dimension must be less than or equal to input dimension")
         if self.n_neighbors >= n_samples:
-            raise ValueError(
+            raise EigenliftError(
                 f"Expected n_neighbors < n_samples, but n_samples = {n_samples}, n_neighbors = {self.n_neighbors}"
             )
         if self.method == "hessian" and self.n_neighbors <= self.n_components * (self.n_components + 3) // 2:
-            raise ValueError(
+            raise EigenliftError(
                 "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]"
             )
         if self.method == "modified" and self.n_neighbors < self.n_components:
-            raise ValueError("modified LLE requires n_neighbors >= n_components")
+            raise EigenliftError("modified LLE requires n_neighbors >= n_components")
 
     def _settings(self, n_samples):
         search = "brute" if self.search == "auto" and self.neighbors_algorithm == "brute" else self.search
@@ -222,7 +223,7 @@ class LocallyLinearEmbedding(Manifold):
         self._check_shape(X)
         rows = dense(X)
         if self.eigen_solver == "arpack" and (rows == rows[0]).all():
-            raise ValueError(
+            raise EigenliftError(
                 "Error in determining null-space with ARPACK. All rows are the same, so the weight matrix is singular: every direction "
                 "keeps all neighbourhoods. Check for constant columns."
             )

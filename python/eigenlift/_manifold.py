@@ -14,6 +14,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Account, Plan
 from ._base import Estimator, warn_of_no_variance
+from ._errors import EigenliftError
 from ._linear import pass_on_warnings
 from ._rows import native, owned
 
@@ -193,7 +194,7 @@ class Manifold(Estimator):
 
     def _saved_model(self):
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; there is no model to save.")
+            raise EigenliftError("The rows of the fit all look the same; there is no model to save.")
         return self._model
 
     def __sklearn_tags__(self):

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
 from . import _parameters as parameters
+from ._errors import EigenliftError
 from ._kernel_choose import seed_of
 from ._progress import watching
 from ._rows import native
@@ -70,7 +71,7 @@ def discrete_mask(discrete_features: bool | ArrayLike, n_features: int) -> NDArr
     if isinstance(discrete_features, (bool, np.bool_)):
         return np.full(n_features, bool(discrete_features))
     if isinstance(discrete_features, str):
-        raise ValueError(
+        raise EigenliftError(
             f"Invalid string value for discrete_features: {discrete_features!r}. Give 'auto', True, False, a mask or columns."
         )
     given = check_array(discrete_features, ensure_2d=False)
@@ -106,7 +107,7 @@ def _as_scikit_learn(asked, discrete_target):
     dense = not sparse.issparse(X)
     mask = discrete_mask(not dense if is_word(asked.discrete_features, "auto") else asked.discrete_features, X.shape[1])
     if not dense and not mask.all():
-        raise ValueError("Sparse matrix `X` can't have continuous features.")
+        raise EigenliftError("Sparse matrix `X` can't have continuous features.")
     classes, numbers = labels_of(y, discrete_target)
     settings = _settings(asked, mask) | {"column_names": names}
     found = _native.mutual_information(native(X), classes, numbers, settings, thread_count(asked.n_jobs), None)

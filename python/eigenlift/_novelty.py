@@ -13,6 +13,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Account
 from ._base import EigenliftWarning
+from ._errors import EigenliftError, InvalidParameterError
 from ._rows import native
 
 if TYPE_CHECKING:
@@ -135,7 +136,10 @@ class Monitoring:
         True
         """
         self._check_monitored()
-        X = self._rows(X, reset=False)
+        return self._novelty(self._rows(X, reset=False), own)
+
+    def _novelty(self, X, own=None):
+        """As `novelty_scores`, of rows that were checked."""
         choice = self._fit_choice
         if own is not None:
             own = np.ascontiguousarray(check_array(own, ensure_2d=False, dtype=np.float64).ravel())
@@ -163,8 +167,12 @@ class Monitoring:
         Returns
         -------
         ndarray of shape (n_samples,)
+            In the precision of `X`.
         """
-        return -self.novelty_scores(X).spe
+        self._check_monitored()
+        X = self._rows(X, reset=False)
+        precision = np.result_type(X.dtype, self.eigenvalues_.dtype)
+        return -self._novelty(X).spe.astype(precision, copy=False)
 
     def limits(
         self,
@@ -207,9 +215,9 @@ class Monitoring:
         """
         self._check_monitored()
         if not (parameters.is_real(alpha) and 0 < alpha < 1):
-            raise parameters.InvalidParameterError(f"alpha must be a float in the range (0, 1). Got {alpha!r}.")
+            raise InvalidParameterError(f"alpha must be a float in the range (0, 1). Got {alpha!r}.")
         if rule not in RULES:
-            raise parameters.InvalidParameterError(f"rule must be one of {', '.join(RULES)}. Got {rule!r}.")
+            raise InvalidParameterError(f"rule must be one of {', '.join(RULES)}. Got {rule!r}.")
         if reference is not None and not isinstance(reference, Novelty):
             reference = self.novelty_scores(reference)
         fit = None
@@ -253,11 +261,9 @@ class Monitoring:
         """
         self._check_monitored()
         if statistic not in STATISTICS:
-            raise parameters.InvalidParameterError(
-                f"statistic must be one of {', '.join(STATISTICS)}. Got {statistic!r}."
-            )
+            raise InvalidParameterError(f"statistic must be one of {', '.join(STATISTICS)}. Got {statistic!r}.")
         if not self._fit_choice.text:
-            raise ValueError(
+            raise EigenliftError(
                 f"The kernel {self.kernel!r} is precomputed or computed by Python; contributions to input columns need a kernel that "
                 "can be written down. Write it as 'expr(...)'."
             )
@@ -277,4 +283,4 @@ class Monitoring:
     def _check_monitored(self):
         check_is_fitted(self)
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; nothing can be said of others.")
+            raise EigenliftError("The rows of the fit all look the same; nothing can be said of others.")

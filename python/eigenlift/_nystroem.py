@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _parameters
 from ._account import Account
 from ._base import EigenliftWarning, Estimator
+from ._errors import EigenliftError, InvalidParameterError
 from ._kernel_choice import choose
 from ._progress import watching
 from ._rows import native
@@ -207,7 +208,7 @@ class Nystroem(Estimator):
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         if self._fitted_choice.precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed kernel needs the whole square matrix. Got the shape {X.shape}.")
+            raise EigenliftError(f"A precomputed kernel needs the whole square matrix. Got the shape {X.shape}.")
         return self._account(self._left_out(X), X.shape)
 
     def _left_out(self, X):
@@ -301,7 +302,9 @@ class Nystroem(Estimator):
         )
         given = [self.gamma, self.coef0, self.degree] != [None] * 3
         if given and (choice.precomputed or callable(choice.function)):
-            raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
+            raise EigenliftError(
+                "Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel"
+            )
         return choice
 
     def _landmarks(self, choice, n_samples, pivots):
@@ -318,7 +321,9 @@ class Nystroem(Estimator):
         if self.landmarks == "uniform":
             return self._drawn(random, n_samples, n_components)
         if choice.text is None:
-            raise ValueError("landmarks='pivoted' needs a kernel that is computed here; use 'uniform' with this one.")
+            raise EigenliftError(
+                "landmarks='pivoted' needs a kernel that is computed here; use 'uniform' with this one."
+            )
         indices = pivots(n_components)
         if len(indices) < n_components:
             warnings.warn(
@@ -335,7 +340,7 @@ class Nystroem(Estimator):
     def _given(self, matrix, n_indexed):
         """Rows of a precomputed matrix: their values for the landmarks."""
         if matrix.shape[1] != n_indexed:
-            raise ValueError(
+            raise EigenliftError(
                 f"Precomputed metric requires shape (n_queries, n_indexed). Got {matrix.shape} for {n_indexed} indexed."
             )
         return matrix.toarray() if hasattr(matrix, "toarray") else matrix
@@ -354,7 +359,7 @@ class Nystroem(Estimator):
                 else:
                     features = choice.times(piece, components, self._normalization.T, self._threads())
                 if not np.isfinite(features).all():
-                    raise _native.EigenliftError(
+                    raise EigenliftError(
                         f"kernel values of rows {rows.start + 1} to {rows.stop} with the landmarks that are not finite, with entries "
                         f"up to {abs(piece).max():.3g}; they must be finite. Scale the columns to a usual size."
                     )
@@ -363,7 +368,9 @@ class Nystroem(Estimator):
                     progress(stage, rows.stop, n_samples)
 
     def _saved_model(self):
-        raise TypeError(f"{type(self).__name__} has no model file: pickle it, or save a KernelPCA of low rank.")
+        raise InvalidParameterError(
+            f"{type(self).__name__} has no model file: pickle it, or save a KernelPCA of low rank."
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -377,7 +384,7 @@ def _refuse_not_finite(K, basis):
     bad = np.argwhere(~np.isfinite(K))
     if len(bad):
         row, column = bad[0]
-        raise _native.EigenliftError(
+        raise EigenliftError(
             f"the kernel value {K[row, column]} of landmarks {row + 1} and {column + 1}, with entries up to "
             f"{abs(basis).max():.3g}; kernel values must be finite. Scale the columns to a usual size."
         )

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from ._errors import EigenliftError, UnsupportedError
 from ._native import __version__
 
 _OPSET = 17
@@ -99,12 +100,12 @@ def kernel_model(*, kernel, samples, coefficients, offset, origin=None, dtype=No
 
     Raises
     ------
-    NotImplementedError
+    UnsupportedError
         When the kernel has no graph, or the model has no dense samples.
     """
     function = _read_kernel(kernel)
     if samples is None:
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"This model with kernel {kernel} holds no samples or landmarks: its features are written out or its "
             "kernel matrix was given. to_onnx needs a model that compares rows with samples."
         )
@@ -133,7 +134,7 @@ def _accurate(build, dtype, rows, exact):
     """The model that `build` makes, with double precision inside where single does not give the `exact` scores."""
     dtype = np.dtype(np.float32 if dtype is None else dtype)
     if dtype not in (np.float32, np.float64):
-        raise ValueError(f"dtype is {dtype}; it must be float32 or float64.")
+        raise EigenliftError(f"dtype is {dtype}; it must be float32 or float64.")
     onnx = _import_onnx()
     double = _Graph(onnx, dtype, np.dtype(np.float64))
     if dtype == np.float64:
@@ -152,29 +153,29 @@ def _accurate(build, dtype, rows, exact):
 
 def _dense(name, array):
     if sparse.issparse(array) or isinstance(array, tuple):
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"The {name} of this model are sparse, and ONNX graphs hold dense arrays. Fit on X.toarray() for to_onnx."
         )
     array = np.asarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"The {name} of this model hold NaN or infinity.")
+        raise EigenliftError(f"The {name} of this model hold NaN or infinity.")
     return array
 
 
 def _matrix(name, array, *, n_rows=None, n_cols=None):
     array = _dense(name, array)
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} has shape {array.shape}; a matrix with rows and columns is needed.")
+        raise EigenliftError(f"{name} has shape {array.shape}; a matrix with rows and columns is needed.")
     for axis, length in enumerate((n_rows, n_cols)):
         if length is not None and array.shape[axis] != length:
-            raise ValueError(f"{name} has shape {array.shape}; {length} {('rows', 'columns')[axis]} are needed.")
+            raise EigenliftError(f"{name} has shape {array.shape}; {length} {('rows', 'columns')[axis]} are needed.")
     return array
 
 
 def _vector(name, array, length):
     array = _dense(name, array)
     if array.shape != (length,):
-        raise ValueError(f"{name} has shape {array.shape}; ({length},) is needed.")
+        raise EigenliftError(f"{name} has shape {array.shape}; ({length},) is needed.")
     return array
 
 
@@ -228,7 +229,7 @@ _ARGUMENTS = {"linear": (), "polynomial": ("degree", "gamma", "coef0"), "rbf": (
 def _read_kernel(text):
     """The kernel of a text in this library's notation, which Python reads as an expression too."""
     if not isinstance(text, str):
-        raise NotImplementedError(f"The kernel {text!r} cannot be exported: {_EXPORTABLE}.")
+        raise UnsupportedError(f"The kernel {text!r} cannot be exported: {_EXPORTABLE}.")
     try:
         weight, kernel = _weighted(ast.parse(text.strip(), mode="eval").body, text)
     except SyntaxError:
@@ -246,7 +247,7 @@ def _parts(weight, kernel):
 
 
 def _refuse(text):
-    raise ValueError(f"The kernel {text!r} cannot be read; it must be a kernel with every number known.")
+    raise EigenliftError(f"The kernel {text!r} cannot be read; it must be a kernel with every number known.")
 
 
 def _weighted(tree, text):
@@ -278,7 +279,7 @@ def _number(tree, text):
 def _leaf(name, by_position, by_name, text):
     name = {"poly": "polynomial", "gaussian": "rbf"}.get(name.lower(), name.lower())
     if name not in _ARGUMENTS:
-        raise NotImplementedError(f"The kernel {name!r} in {text!r} cannot be exported: {_EXPORTABLE}.")
+        raise UnsupportedError(f"The kernel {name!r} in {text!r} cannot be exported: {_EXPORTABLE}.")
     first = _ARGUMENTS[name][: len(by_position)]
     if len(first) < len(by_position) or not set(by_name) <= set(_ARGUMENTS[name]) - set(first):
         _refuse(text)
@@ -319,11 +320,11 @@ class _Graph:
         with np.errstate(over="ignore"):
             array = np.ascontiguousarray(array, dtype=self.dtype)
         if not np.isfinite(array).all():
-            raise ValueError(f"The {name} of this model are too large for {self.dtype}; try dtype='float64'.")
+            raise EigenliftError(f"The {name} of this model are too large for {self.dtype}; try dtype='float64'.")
         name = name if name not in self._constants else f"{name}_{len(self._constants)}"
         self._constants[name] = array
         if sum(constant.nbytes for constant in self._constants.values()) > _LARGEST_FILE:
-            raise ValueError(
+            raise EigenliftError(
                 "The model is too large for an ONNX file, which may have 2 GiB. Fit a low-rank model instead."
             )
         return name

@@ -6,11 +6,7 @@ import math
 import numbers
 import re
 
-from ._native import EigenliftError
-
-
-class InvalidParameterError(EigenliftError, TypeError):
-    """A parameter of an estimator that has the wrong type or a value out of range."""
+from ._errors import InvalidParameterError
 
 
 def of_function(name, given):

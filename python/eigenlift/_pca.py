@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _parameters
 from ._account import Account, Certificate, Plan
 from ._base import warn_of_no_variance
+from ._errors import EigenliftError, InvalidParameterError
 from ._linear import (
     ROUTES,
     PrincipalAxes,
     attributes,
     check_weights,
+    mean_of,
     minka,
     pass_on_warnings,
     rows_meant,
@@ -237,8 +239,7 @@ class PCA(PrincipalAxes):
         settings = self._solved(X, n_rows, lambda settings: self._run_on(X, _native.fit_pca, weights, settings))
         if settings is not None:
             share = None if weights is None else weights / weights.sum()
-            mean = X.mean(axis=0, dtype=np.float64) if share is None else share @ X
-            self._take_constant_rows(np.asarray(mean).reshape(-1).astype(X.dtype), n_rows, settings)
+            self._take_constant_rows(mean_of(X, share).astype(X.dtype), n_rows, settings)
             self._weight = float(n_rows) if weights is None else float(weights.sum())
             self.plan_ = Plan.from_json(*_native.plan_pca(native(X), settings, self._threads()))
         return X
@@ -288,7 +289,7 @@ class PCA(PrincipalAxes):
         _parameters.integer(self, "sketch_rows", 1, none=True)
         check_random_state(self.random_state)
         if sparse.issparse(X) and self.svd_solver not in _SPARSE_SOLVERS:
-            raise TypeError(
+            raise InvalidParameterError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
                 f'"{self.svd_solver}" was passed. See TruncatedSVD for a possible alternative.'
             )
@@ -308,19 +309,19 @@ class PCA(PrincipalAxes):
         bounds = f"min(n_samples, n_features)={smallest} with svd_solver='{solver}'"
         if solver in ("arpack", "randomized"):
             if isinstance(wanted, str):
-                raise ValueError(f"n_components={wanted!r} cannot be a string with svd_solver='{solver}'")
+                raise EigenliftError(f"n_components={wanted!r} cannot be a string with svd_solver='{solver}'")
             if not 1 <= wanted <= smallest:
-                raise ValueError(f"n_components={wanted!r} must be between 1 and {bounds}")
+                raise EigenliftError(f"n_components={wanted!r} must be between 1 and {bounds}")
             if solver == "arpack" and wanted == smallest:
-                raise ValueError(
+                raise EigenliftError(
                     f"n_components={wanted!r} must be strictly less than {bounds}: there are n_samples={n_rows} and "
                     f"n_features={X.shape[1]}"
                 )
         elif isinstance(wanted, str):
             if n_rows < X.shape[1]:
-                raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
+                raise EigenliftError("n_components='mle' is only supported if n_samples >= n_features")
         elif not 0 <= wanted <= smallest:
-            raise ValueError(f"n_components={wanted} must be between 0 and {bounds}")
+            raise EigenliftError(f"n_components={wanted} must be between 0 and {bounds}")
         # A share of the variance and "mle" need all variances.
         return int(wanted) if _parameters.is_integer(wanted) else smallest
 

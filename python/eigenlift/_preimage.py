@@ -14,6 +14,7 @@ from . import _native
 from . import _parameters as parameters
 from ._account import Account
 from ._base import EigenliftWarning
+from ._errors import EigenliftError
 from ._rows import native
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class WayBack:
             how = self._way_back()
             X = check_array(X, dtype=[np.float64, np.float32], order="C")
             if X.shape[1] != len(self.eigenvalues_):
-                raise ValueError(
+                raise EigenliftError(
                     f"X has {X.shape[1]} columns, but {type(self).__name__} has {len(self.eigenvalues_)} components. Give scores "
                     "of all of them."
                 )
@@ -98,7 +99,7 @@ class WayBack:
             scores = np.ascontiguousarray(X[:, : self._model.n_components], dtype=np.float64)
             return self._found(_native.invert_kernel_pca, scores, how, return_info)
         if return_info:
-            raise ValueError(
+            raise EigenliftError(
                 "return_info=True needs preimage, such as preimage='auto': nothing is known about the ridge."
             )
         if not self.fit_inverse_transform:
@@ -162,9 +163,9 @@ class WayBack:
         """Settings for the compiled part, where there is a way back."""
         self._check_way_back()
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; there is no way back from their scores.")
+            raise EigenliftError("The rows of the fit all look the same; there is no way back from their scores.")
         if not (self._fit_choice.text or self._fit_choice.precomputed):
-            raise ValueError(
+            raise EigenliftError(
                 f"The kernel {self.kernel!r} is computed by Python; pre-images need kernels that can be written down. Write it as "
                 "'expr(...)', or learn the way back with fit_inverse_transform=True."
             )

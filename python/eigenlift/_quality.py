@@ -9,8 +9,9 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _native
+from ._errors import EigenliftError, InvalidParameterError
 from ._manifold import dense, known_metric
-from ._parameters import InvalidParameterError, is_integer
+from ._parameters import is_integer
 from ._rows import native
 from ._threads import thread_count
 
@@ -31,7 +32,7 @@ def _compared(function, X, X_embedded, n_neighbors, metric):
     check_consistent_length(X, X_embedded)
     n_samples = X.shape[0]
     if n_neighbors >= n_samples / 2:
-        raise ValueError(f"n_neighbors ({n_neighbors}) should be less than n_samples / 2 ({n_samples / 2})")
+        raise EigenliftError(f"n_neighbors ({n_neighbors}) should be less than n_samples / 2 ({n_samples / 2})")
     word = known_metric(metric)
     if word is None:
         distances = (

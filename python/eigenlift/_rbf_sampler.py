@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _parameters
 from ._account import Account
 from ._base import Estimator
+from ._errors import InvalidParameterError
 from ._rows import native
 
 if TYPE_CHECKING:
@@ -190,7 +191,9 @@ class RBFSampler(Estimator):
         return self._run(_native.cosine_features, native(X), weights, offset)
 
     def _saved_model(self):
-        raise TypeError(f"{type(self).__name__} has no model file: pickle it, or save a KernelPCA of low rank.")
+        raise InvalidParameterError(
+            f"{type(self).__name__} has no model file: pickle it, or save a KernelPCA of low rank."
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native, kernels
 from ._base import Estimator
+from ._errors import EigenliftError, InvalidParameterError
 from ._report_kernelised import correlations_table, fit_words, pictures, svg_of, words_of
 from .plot import _model as known
 
@@ -84,7 +85,7 @@ def report(
     True
     """
     if not isinstance(model, Estimator):
-        raise TypeError(
+        raise InvalidParameterError(
             f"model is {type(model).__name__}; a fitted estimator of eigenlift is required. Fit one, and give it."
         )
     check_is_fitted(model)
@@ -122,12 +123,12 @@ class _Story:
         if feature_names is not None:
             self.names = [str(name) for name in feature_names]
         if len(self.names) != self.n_columns:
-            raise ValueError(
+            raise EigenliftError(
                 f"{len(self.names)} feature_names, {self.n_columns} columns; one for each is required. Give as many."
             )
         self.image = None if image is None else [int(size) for size in image]
         if self.image is not None and (len(self.image) != 2 or np.prod(self.image) != self.n_columns):
-            raise ValueError(
+            raise EigenliftError(
                 f"image={image!r} for rows with {self.n_columns} columns; height times width must be that. Give the size of an image."
             )
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _native
+from ._errors import EigenliftError
 
 
 def native(X):
@@ -19,7 +20,9 @@ def native(X):
         X = X.copy()
         X.sum_duplicates()
     if X.shape[1] > np.iinfo(np.uint32).max:
-        raise ValueError(f"{X.shape[1]} columns; a sparse matrix may have up to 2**32 - 1. Leave empty columns out.")
+        raise EigenliftError(
+            f"{X.shape[1]} columns; a sparse matrix may have up to 2**32 - 1. Leave empty columns out."
+        )
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return (X.indptr.astype(np.int64, copy=False), indices, X.data, X.shape[1])
 

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from . import _parameters as parameters
 from ._account import Account
+from ._errors import EigenliftError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +101,9 @@ def looks_discrete(y: NDArray[Any]) -> bool:
     """Whether labels are classes: anything but numbers with a fraction, and whole numbers stored as floats of many values."""
     kind = type_of_target(y, input_name="y")
     if kind not in ("binary", "multiclass", "continuous"):
-        raise ValueError(f"Unknown label type: {kind}. One class or number for each row is required. Give one column.")
+        raise EigenliftError(
+            f"Unknown label type: {kind}. One class or number for each row is required. Give one column."
+        )
     if kind != "multiclass" or y.dtype.kind != "f":
         return kind != "continuous"
     return len(np.unique(y)) <= min(_MOST_VALUES, max(len(y) // 5, 2))

@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _native
 from . import _parameters as parameters
 from ._base import EigenliftWarning
+from ._errors import EigenliftError
 from ._kernel_choose import seed_of
 from ._progress import watching
 from ._rows import native
@@ -271,25 +272,25 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
         for name in ("floating", "standardize"):
             parameters.boolean(self, name)
         if self.tol is not None and self.tol < 0 and self.direction == "forward":
-            raise ValueError("tol must be strictly positive when doing forward selection")
+            raise EigenliftError("tol must be strictly positive when doing forward selection")
         if self.floating and self.direction == "backward":
-            raise ValueError("floating steps go forward. Leave out floating=True, or direction='backward'.")
+            raise EigenliftError("floating steps go forward. Leave out floating=True, or direction='backward'.")
         self._check_nested(scorer)
         return scorer
 
     def _check_nested(self, scorer):
         """Refuses what can be asked of scorers by name alone."""
         if scorer is None and self.standardize:
-            raise ValueError(
+            raise EigenliftError(
                 "standardize=True is for scorers by name. Put the estimator behind a StandardScaler with make_pipeline."
             )
         if self.nested is None:
             return
         honest = "Leave out nested, and take cross_val_score(make_pipeline(selector, estimator), X, y), which selects anew in each fold."
         if scorer is None:
-            raise ValueError(f"nested is for scorers by name such as 'knn'. {honest}")
+            raise EigenliftError(f"nested is for scorers by name such as 'knn'. {honest}")
         if not parameters.is_integer(self.cv):
-            raise ValueError(
+            raise EigenliftError(
                 f"nested needs an integer cv, as it splits parts of the rows anew; it is {self.cv!r}. {honest}"
             )
 
@@ -306,12 +307,12 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
             return 1 if backward else n_features - 1
         if parameters.is_integer(wanted):
             if wanted >= n_features:
-                raise ValueError(
+                raise EigenliftError(
                     f"n_features_to_select must be < n_features. It is {wanted}, and there are {n_features} features."
                 )
             return int(wanted)
         if int(n_features * wanted) < 1:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_features_to_select={wanted} of {n_features} features is less than one. Give a larger share, or a number."
             )
         return int(n_features * wanted)
@@ -400,7 +401,7 @@ class SequentialFeatureSelector(Selected, SelectorMixin, MetaEstimatorMixin, Bas
             # A search that ended early keeps what it has come to.
             place = sizes.index(to) if to in sizes else (0 if self.direction == "backward" else -1)
         if place is None:
-            raise ValueError("No set of features has a finite score. Look at what the estimator and scoring give.")
+            raise EigenliftError("No set of features has a finite score. Look at what the estimator and scoring give.")
         return subsets[place]["features"]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 from . import _native
 from . import _parameters as parameters
 from ._account import Plan
+from ._errors import EigenliftError
 from ._kernel_base import Kernel
 from ._kernel_choice import choose
 from ._manifold import LARGEST_RADIUS, Manifold, known_metric
@@ -145,7 +146,7 @@ class SpectralEmbedding(Manifold):
         parameters.real(self, "gamma", 0, none=True)
         parameters.choice(self, "eigen_solver", {"arpack", "lobpcg", "amg"}, none=True)
         if self.eigen_solver == "amg" and importlib.util.find_spec("pyamg") is None:
-            raise ValueError("The eigen_solver was set to 'amg', but pyamg is not available.")
+            raise EigenliftError("The eigen_solver was set to 'amg', but pyamg is not available.")
         if self.eigen_tol != "auto":
             parameters.real(self, "eigen_tol", 0)
         parameters.integer(self, "n_neighbors", 1, none=True)
@@ -250,7 +251,7 @@ class SpectralEmbedding(Manifold):
 
     def _refuse_too_many(self, n_samples):
         if self.radius is None and self.n_neighbors_ > n_samples:
-            raise ValueError(
+            raise EigenliftError(
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {self.n_neighbors_}, n_samples_fit = {n_samples}, "
                 f"n_samples = {n_samples}"
             )
@@ -286,7 +287,7 @@ class SpectralEmbedding(Manifold):
 
     def _placed(self, X):
         if self._given == "affinities":
-            raise ValueError(
+            raise EigenliftError(
                 "New rows cannot be placed by affinities that were given: nothing says how alike they are. Fit on rows with "
                 "affinity='nearest_neighbors' or a kernel."
             )

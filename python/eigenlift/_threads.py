@@ -8,7 +8,8 @@ import joblib
 import threadpoolctl
 
 from . import _native
-from ._parameters import InvalidParameterError, is_integer
+from ._errors import InvalidParameterError
+from ._parameters import is_integer
 
 _VARIABLES = ("EIGENLIFT_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS")
 

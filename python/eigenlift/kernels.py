@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._errors import EigenliftError
 from ._kernel_base import Kernel, Product, Scaled, Sum, formula_text, parse, shown
 
 if TYPE_CHECKING:
@@ -308,4 +309,4 @@ class Precomputed(Kernel):
     _name = "precomputed"
 
     def _evaluable(self):
-        raise ValueError("A precomputed kernel has no formula; its values are the matrix itself.")
+        raise EigenliftError("A precomputed kernel has no formula; its values are the matrix itself.")

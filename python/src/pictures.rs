@@ -1,12 +1,12 @@
 //! The one-file report and the picture of a spectrum.
 
+use crate::errors::EigenliftError;
 use eigenlift_plot::{PlotError, Report, Scree, scree};
 use pyo3::PyErr;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 fn refused(error: PlotError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    EigenliftError::new_err(error.to_string())
 }
 
 /// The report that its JSON describes, as HTML.
@@ -14,7 +14,7 @@ fn refused(error: PlotError) -> PyErr {
 pub(crate) fn report_html(py: Python<'_>, json_text: &str) -> PyResult<String> {
     py.detach(|| {
         let report: Report = serde_json::from_str(json_text)
-            .map_err(|error| PyValueError::new_err(format!("the report cannot be read: {error}")))?;
+            .map_err(|error| EigenliftError::new_err(format!("the report cannot be read: {error}")))?;
         report.to_html().map_err(refused)
     })
 }

@@ -1,6 +1,6 @@
 //! Rows of NumPy arrays as the library sees them, and results as NumPy arrays.
 
-use crate::errors::to_python;
+use crate::errors::{EigenliftError, to_python};
 use eigenlift::data::{AnyPoints, AnySamples, Csr, Points, Samples, SharedBuffer};
 use eigenlift::error::Result;
 use eigenlift::graph::Neighbors;
@@ -13,7 +13,7 @@ use numpy::{
     Element, IntoPyArray, PyArray, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl<'py, T: Element + Real> Form<'py, T> {
             .iter()
             .map(|at| usize::try_from(*at))
             .collect::<std::result::Result<Vec<usize>, _>>()
-            .map_err(|_| PyValueError::new_err("a CSR matrix whose indptr is negative"))?;
+            .map_err(|_| EigenliftError::new_err("a CSR matrix whose indptr is negative"))?;
         Ok(Some(Self::Sparse { offsets, columns, values, n_cols }))
     }
 
@@ -207,13 +207,13 @@ pub(crate) fn shaped<T: Element>(py: Python<'_>, numbers: Vec<T>, shape: &[usize
     if let [n, d] = shape {
         let array = Array2::from_shape_vec((*n, *d), numbers);
         return Ok(array
-            .map_err(|e| PyValueError::new_err(e.to_string()))?
+            .map_err(|e| EigenliftError::new_err(e.to_string()))?
             .into_pyarray(py)
             .into_any()
             .unbind());
     }
     let array = ArrayD::from_shape_vec(IxDyn(shape), numbers);
-    Ok(array.map_err(|e| PyValueError::new_err(e.to_string()))?.into_pyarray(py).into_any().unbind())
+    Ok(array.map_err(|e| EigenliftError::new_err(e.to_string()))?.into_pyarray(py).into_any().unbind())
 }
 
 /// An array of a model as NumPy's.
@@ -290,7 +290,7 @@ pub(crate) fn samples_to_python(py: Python<'_>, samples: &AnySamples) -> PyResul
 
 /// The text of a value as JSON.
 pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
+    serde_json::to_string(value).map_err(|e| EigenliftError::new_err(e.to_string()))
 }
 
 /// Turns the library's result into Python's.

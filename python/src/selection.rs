@@ -1,6 +1,6 @@
 //! Selection of features: mutual information, filters, and searches by our scorers or by a judge in Python.
 
-use crate::errors::to_python;
+use crate::errors::{EigenliftError, to_python};
 use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::data::Labels;
@@ -10,7 +10,6 @@ use eigenlift_select::{
     SelectionMethod, SelectionProgress, Split, one_standard_error,
 };
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json as object;
 use std::path::PathBuf;
@@ -64,7 +63,7 @@ pub(crate) struct SelectionSettings {
 
 /// The word is not known.
 fn unknown(what: &str, word: &str) -> PyErr {
-    PyValueError::new_err(format!("a {what} called \"{word}\"; it is not known here. Choose another"))
+    EigenliftError::new_err(format!("a {what} called \"{word}\"; it is not known here. Choose another"))
 }
 
 fn scorer((word, number): &(String, f64)) -> PyResult<Scorer> {
@@ -224,7 +223,10 @@ impl PythonJudge<'_> {
         if scores.len() == n_sets {
             return Ok(scores);
         }
-        Err(raised(PyValueError::new_err(format!("{} answers for {n_sets} sets of features", scores.len()))))
+        Err(raised(EigenliftError::new_err(format!(
+            "{} answers for {n_sets} sets of features",
+            scores.len()
+        ))))
     }
 }
 

@@ -8,6 +8,7 @@ import eigenlift.dask as on_dask
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 ROWS = np.full((40, 3), 2.5)
 LAZY = da.from_array(ROWS, chunks=(9, 3))
@@ -54,6 +55,33 @@ def test_zeros_come_with_one_warning_and_a_plan(estimator, rows):
     if hasattr(estimator, "certificate_"):
         assert (len(estimator.certificate_["intervals"]), estimator.certificate_["bounds"]) == (0, None)
         assert "no variance" in str(estimator.certificate_)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, -2.7e8, 1e5 + 0.1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.filterwarnings("ignore::eigenlift.EigenliftWarning")
+def test_zeros_are_exact_whatever_the_constant(value, dtype, form):
+    # The sum of 37 numbers 0.1 divided by 37 is not 0.1, nor are those of parts of them.
+    rows = np.full((37, 3), [value, 2 * value, -value], dtype=dtype)
+    weights = np.linspace(0.3, 1.7, 37)
+    fits = [
+        eigenlift.PCA(2).fit(form(rows)),
+        eigenlift.PCA(2, standardize=True).fit(form(rows)),
+        eigenlift.PCA(2).fit(form(rows), sample_weight=weights),
+        eigenlift.IncrementalPCA(2, batch_size=5).fit(form(rows)),
+        eigenlift.IncrementalPCA(2).partial_fit(rows[:3]).partial_fit(rows[3:20]).partial_fit(rows[20:]),
+        on_dask.PCA(2, client=CLIENT).fit(da.from_array(rows, chunks=(7, 3))),
+        on_dask.IncrementalPCA(2, client=CLIENT).fit(da.from_array(rows, chunks=(7, 3))),
+    ]
+    for fitted in fits:
+        assert_array_equal(fitted.mean_, rows[0])
+        assert_array_equal(fitted.explained_variance_, np.zeros(2))
+        assert_array_equal(fitted.singular_values_, np.zeros(2))
+        assert_array_equal(getattr(fitted, "var_", np.zeros(3)), np.zeros(3))
+        for given in (rows, form(rows)):
+            assert_array_equal(np.asarray(fitted.transform(given)), np.zeros((37, 2)))
+    assert_array_equal(eigenlift.PCA(2).fit_transform(form(rows)), np.zeros((37, 2)))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """What holds for all classes alike: precision, exceptions, threads."""
 
+import ast
+import inspect
 import pickle
 import threading
+from pathlib import Path
 
 import eigenlift
 import numpy as np
@@ -26,7 +29,8 @@ from eigenlift import (
     Whitening,
 )
 from eigenlift._threads import thread_count
-from sklearn.exceptions import ConvergenceWarning
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import SpectralEmbedding as TheirSpectralEmbedding
 
@@ -79,6 +83,108 @@ def test_what_goes_in_as_float32_comes_out_as_float32(estimator):
         assert estimator.fit_transform(rows, y).dtype == dtype
 
 
+# What they take rows to, beside a transform; `score` and `predict` give numbers and classes of their own type.
+METHODS = [
+    "decision_function",
+    "denoise",
+    "inverse_transform",
+    "plane",
+    "predict_log_proba",
+    "predict_proba",
+    "reconstruction_error",
+    "score_samples",
+    "t_squared",
+    "transform",
+]
+# Of double precision by intent: statistics that limits are compared with, whatever the rows are.
+DOUBLE = {"novelty_scores", "contributions", "correlations"}
+# They give no array for rows, or one of classes; `fit_transform` has a test of its own.
+OTHERS = {"fit", "fit_predict", "fit_transform", "partial_fit", "plan", "predict", "score"}
+OTHERS |= {"certify", "component_of", "refine", "limits"}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *ESTIMATORS,
+        PCA(2, standardize=True),
+        IncrementalPCA(2, whiten=True),
+        Whitening(method="cholesky"),
+        KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+        KernelPCA(2, kernel="rbf", preimage="auto"),
+        KernelPCA(2, kernel="rbf", rank=10, preimage="auto"),
+    ],
+    ids=lambda estimator: repr(estimator).split("(")[0],
+)
+@pytest.mark.filterwarnings("ignore::eigenlift.EigenliftWarning")
+def test_every_method_on_rows_keeps_their_precision(estimator):
+    on_rows = {
+        name
+        for name in dir(type(estimator))
+        if not name.startswith("_")
+        and callable(getattr(type(estimator), name))
+        and list(inspect.signature(getattr(type(estimator), name)).parameters)[1:2] == ["X"]
+    }
+    for dtype in (np.float32, np.float64):
+        rows = X.astype(dtype)
+        y = rows[:, :2] if isinstance(estimator, KernelCCA) else Y
+        fitted = estimator.fit(rows, y)
+        for method in METHODS:
+            if method not in on_rows or not hasattr(fitted, method):
+                continue
+            given = fitted.transform(rows[:7]) if method == "inverse_transform" else rows[:7]
+            try:
+                found = getattr(fitted, method)(given)
+            except NotFittedError:
+                assert method == "inverse_transform"
+                continue
+            assert found.dtype == dtype, method
+    # A method that is new has its line in one of these.
+    assert on_rows <= set(METHODS) | DOUBLE | OTHERS, on_rows
+
+
+REFUSED = {
+    "an asymmetric matrix": lambda: KernelPCA(2, kernel="precomputed").fit(np.triu(np.ones((9, 9))) + np.eye(9)),
+    "a matrix that is not square": lambda: KernelPCA(2, kernel="precomputed").fit(np.ones((9, 8))),
+    "one class": lambda: KernelDiscriminant().fit(X, np.zeros(60)),
+    "more clusters than rows": lambda: KernelKMeans(n_clusters=61).fit(X),
+    "more neighbors than rows": lambda: Isomap(n_neighbors=60).fit(X),
+    "more neighbors than rows, LLE": lambda: LocallyLinearEmbedding(n_neighbors=60).fit(X),
+    "more components than columns": lambda: PCA(6).fit(X),
+    "more components than columns, LLE": lambda: LocallyLinearEmbedding(n_components=6).fit(X),
+    "more components than columns, in batches": lambda: IncrementalPCA(6).fit(X),
+    "sparse batches": lambda: IncrementalPCA(2).partial_fit(sparse.csr_matrix(X)),
+    "weights of another length": lambda: PCA(2).fit(X, sample_weight=np.ones(3)),
+    "a number of a kernel": lambda: eigenlift.kernels.Matern(nu=-1),
+    "a kernel that is none": lambda: eigenlift.kernels.parse(7),
+    "a model without a file": lambda: Nystroem(random_state=0).fit(X).save("x.safetensors"),
+    "neighbors for trustworthiness": lambda: eigenlift.trustworthiness(X, X, n_neighbors=50),
+    "a plot of nothing": lambda: eigenlift.plot.scree(X),
+    "a report of nothing": lambda: eigenlift.report(X, X, path="x.html"),
+    "an export that does not exist": lambda: KernelPCA(2, kernel="sigmoid").fit(X).to_onnx(),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED.values(), ids=REFUSED)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_refused_is_of_the_one_class(refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(eigenlift.EigenliftError):
+        refused()
+
+
+def test_no_plain_exception_is_raised_by_the_sources():
+    plain = {"ValueError", "TypeError", "NotImplementedError"}
+    # Python's own text about the arguments of a constructor.
+    allowed = {("_kernel_base.py", "TypeError")}
+    folder = Path(eigenlift.__file__).parent
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            call = node.exc if isinstance(node, ast.Raise) else None
+            name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+            assert name not in plain or (path.name, name) in allowed, f"{path}:{node.lineno}"
+
+
 def test_one_clause_catches_what_the_package_raises(tmp_path):
     from eigenlift.dask import PartitionError
 
@@ -88,6 +194,7 @@ def test_one_clause_catches_what_the_package_raises(tmp_path):
         eigenlift.NotConvergedError: RuntimeError,
         eigenlift.MemoryLimitError: MemoryError,
         eigenlift.InvalidParameterError: TypeError,
+        eigenlift.UnsupportedError: NotImplementedError,
         PartitionError: RuntimeError,
     }
     for kind, base in bases.items():

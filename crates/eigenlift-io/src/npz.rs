@@ -2,6 +2,7 @@
 
 mod member;
 mod read;
+mod repeated;
 mod write;
 
 pub(crate) use member::{Contents, Member, member_names};

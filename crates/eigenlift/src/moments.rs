@@ -153,7 +153,7 @@ impl Partial {
         let total = (a + b).max(f64::MIN_POSITIVE);
         let delta: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
         self.add(&other.scatter, 1.0, &delta, a * b / total);
-        self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * b / total);
+        merge_means(&mut self.mean, &other.mean, (a, b));
         self.residual_trace += other.residual_trace;
         self.count += other.count;
         self.weight += other.weight;
@@ -234,6 +234,18 @@ impl Partial {
     }
 }
 
+/// m ← m + δ·b/(a + b), δ = m_b − m: the mean of both parts, of weights a and b, (P9).
+///
+/// Numerics: where there was nothing before it is m_b itself, and equal means stay what they are, so that the mean of a constant
+/// column is its value to the last bit.
+fn merge_means(mean: &mut [f64], other: &[f64], (a, b): (f64, f64)) {
+    if a <= 0.0 && b > 0.0 {
+        return mean.copy_from_slice(other);
+    }
+    let total = (a + b).max(f64::MIN_POSITIVE);
+    mean.iter_mut().zip(other).for_each(|(m, theirs)| *m += (theirs - *m) * b / total);
+}
+
 /// Takes the weighted mean out of the rows and multiplies each by the root of its weight. Gives mean and sum of weights.
 ///
 /// Numerics: the sum is of differences from the row of largest weight, so that a constant column becomes zero however many
@@ -278,6 +290,40 @@ mod tests {
         let scatter = a.scatter().as_slice().iter().zip(b.scatter().as_slice());
         let mean = a.mean().iter().zip(b.mean()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
         scatter.map(|(x, y)| (x - y).abs() / scale).fold(mean / 10.0, f64::max)
+    }
+
+    /// 0.1·3/3 is not 0.1, nor is the mean of seven numbers 0.1 from their plain sum.
+    #[test]
+    fn the_mean_of_constant_columns_is_their_value_to_the_last_bit() {
+        let value = |j: usize| [0.1, 1.0 / 3.0, -2.7e8, 1e-17][j];
+        for size in [1, 3, 7] {
+            let rows = Matrix::from_fn(size, 4, |_, j| value(j));
+            let weights: Vec<f64> = (0..size).map(|i| 0.3 + i as f64).collect();
+            for weights in [None, Some(weights.as_slice())] {
+                let expected: Vec<f64> = (0..4).map(value).collect();
+                let (mut partial, mut triangle) = (Partial::empty(4), Triangle::empty(4));
+                let (mut absorber, mut wide) = (Absorber::new(4), WideAbsorber::new(4));
+                let mut directions = Directions::empty(4, 3);
+                for _ in 0..3 {
+                    partial.merge(&Partial::of_weighted(&mut rows.clone(), weights)).unwrap();
+                    triangle.merge(&Triangle::of_rows(rows.clone(), weights).unwrap()).unwrap();
+                    let mut buffer =
+                        Matrix::from_fn(size, absorber.width(), |_, j| if j < 4 { value(j) } else { 0.0 });
+                    absorber.absorb(&mut buffer, weights);
+                    wide.absorb(&mut rows.clone(), weights);
+                    directions.add(rows.clone(), weights).unwrap();
+                }
+                let (absorbed, widely) = (absorber.finish(), wide.finish());
+                for mean in
+                    [partial.mean(), triangle.mean(), absorbed.mean(), widely.mean(), directions.mean()]
+                {
+                    assert_eq!(mean, expected, "{size}");
+                }
+                let left = [partial.trace(), absorbed.trace(), widely.trace(), directions.trace()];
+                assert_eq!(left, [0.0; 4], "{size}");
+                assert!(triangle.r().as_slice().iter().all(|x| *x == 0.0), "{size}");
+            }
+        }
     }
 
     #[test]

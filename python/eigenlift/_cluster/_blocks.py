@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._errors import EigenliftError, InvalidParameterError
 from ._paths import FILES, file_parts, weight_file
 from ._protocol import Block, Place
 
@@ -84,7 +85,7 @@ def blocks_of(X, weights=None, backend=None, report=None):
         Called with (done, total) while lengths are counted.
     """
     if not is_source(X):
-        raise TypeError(_not_a_source(X))
+        raise InvalidParameterError(_not_a_source(X))
     if _is_dask(X):
         from ._collections import collection_parts
 
@@ -93,9 +94,9 @@ def blocks_of(X, weights=None, backend=None, report=None):
         parts, form = file_parts(list(X) if isinstance(X, (list, tuple)) else [X])
     parts = [part for part in parts if part.n_rows]
     if not parts:
-        raise ValueError("no rows in any partition; a fit needs at least one. Look at what made X.")
+        raise EigenliftError("no rows in any partition; a fit needs at least one. Look at what made X.")
     if not form.n_cols:
-        raise ValueError("rows without columns; a fit needs at least one. Look at what made X.")
+        raise EigenliftError("rows without columns; a fit needs at least one. Look at what made X.")
     sources = _weight_sources(weights, [part.n_rows for part in parts], backend)
     return Blocks(_placed(parts, sources, form), form, weights is not None)
 
@@ -123,7 +124,7 @@ def _weight_sources(weights, lengths, backend):
         return weight_lazies(weights, lengths, backend)
     values = np.asarray(weights, dtype=np.float64)
     if values.shape != (sum(lengths),):
-        raise ValueError(f"sample_weight.shape == {values.shape}, expected {(sum(lengths),)}!")
+        raise EigenliftError(f"sample_weight.shape == {values.shape}, expected {(sum(lengths),)}!")
     return [piece.copy() for piece in np.split(values, np.cumsum(lengths)[:-1])]
 
 

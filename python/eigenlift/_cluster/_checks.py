@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from .._errors import EigenliftError
+
 
 def rows_dtype(dtype):
     """float32 or float64, in which rows of this type are held; None if they are not numbers."""
@@ -23,20 +25,20 @@ def checked_rows(rows, place, form):
     """The rows as a C-ordered array or CSR matrix of `form.dtype`; raises ValueError if they are not as announced or not finite."""
     rows = _plain(rows, form)
     if rows.ndim != 2:
-        raise ValueError(
+        raise EigenliftError(
             f"an array of {rows.ndim} dimension{'s' * (rows.ndim != 1)}; rows must be a matrix. Give an array of 2 dimensions."
         )
     if rows_dtype(rows.dtype) is None:
-        raise ValueError(
+        raise EigenliftError(
             f"values of type {rows.dtype}; rows must be real numbers. Convert or drop what is not a number."
         )
     if rows.shape[1] != form.n_cols:
-        raise ValueError(
+        raise EigenliftError(
             f"{rows.shape[1]} columns where the other partitions have {form.n_cols}; all must have the same. "
             "Look at what made this partition."
         )
     if rows.shape[0] != place.n_rows:
-        raise ValueError(
+        raise EigenliftError(
             f"{rows.shape[0]} rows where {place.n_rows} were announced; the data must not change during a fit. "
             "Write it to a file first, or fix the seed of what makes it."
         )
@@ -56,14 +58,14 @@ def checked_weights(weights, place):
         weights = weights.to_numpy(dtype=np.float64, na_value=np.nan)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.shape != (place.n_rows,):
-        raise ValueError(
+        raise EigenliftError(
             f"weights of shape {weights.shape}; there must be one for each of the {place.n_rows} rows. "
             "Divide the weights as the rows are."
         )
     bad = ~(weights >= 0) | np.isinf(weights)
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(
+        raise EigenliftError(
             f"the weight of row {place.first + at + 1} is {weights[at]:g}; a weight must be finite and not negative. "
             "Drop the row or correct its weight."
         )
@@ -109,4 +111,4 @@ def _require_finite(rows, place, form):
     found = bad_entry(rows)
     if found is not None:
         row, column, value = found
-        raise ValueError(not_finite(f"row {place.first + row + 1}", column_words(column, form.column_names), value))
+        raise EigenliftError(not_finite(f"row {place.first + row + 1}", column_words(column, form.column_names), value))

@@ -13,6 +13,7 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 
 from .._base import EigenliftWarning
+from .._errors import EigenliftError, InvalidParameterError
 from ._checks import rows_dtype
 from ._protocol import Block, Form, Lazy, Part, Place
 
@@ -26,7 +27,7 @@ def collection_parts(X, backend, report):
         return _array_parts(X, backend, report)
     if not isinstance(X, Delayed) and hasattr(X, "columns") and getattr(X, "ndim", None) == 2:
         return _frame_parts(X, backend, report)
-    raise TypeError(
+    raise InvalidParameterError(
         f"X is a {type(X).__name__} of Dask; rows must be a Dask array of 2 dimensions or a data frame. "
         "Make one, for example with dask.array.from_delayed."
     )
@@ -37,7 +38,7 @@ def weight_lazies(weights, lengths, backend):
     if not isinstance(weights, (Array, Delayed)) and hasattr(weights, "to_dask_array"):
         weights = weights.to_dask_array()
     if not isinstance(weights, Array) or weights.ndim != 1:
-        raise ValueError(
+        raise EigenliftError(
             f"weights that are a {type(weights).__name__} of Dask, or of more than one dimension; there must be one number for each row. "
             "Give a series or an array (n,)."
         )
@@ -46,7 +47,7 @@ def weight_lazies(weights, lengths, backend):
         weights = weights.copy()
         weights._chunks = (tuple(shape[0] for shape in shapes),)
     if weights.shape[0] != sum(lengths):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(sum(lengths),)}!")
+        raise EigenliftError(f"sample_weight.shape == {weights.shape}, expected {(sum(lengths),)}!")
     if weights.chunks != (tuple(lengths),):
         weights = weights.rechunk((tuple(lengths),))
     return _lazies(weights, backend)
@@ -54,13 +55,13 @@ def weight_lazies(weights, lengths, backend):
 
 def _array_parts(X, backend, report):
     if X.ndim != 2:
-        raise ValueError(
+        raise EigenliftError(
             f"a Dask array of {X.ndim} dimension{'s' * (X.ndim != 1)}; rows must be a matrix. "
             "Use reshape, such as X[:, None] for one column."
         )
     dtype = rows_dtype(X.dtype)
     if dtype is None:
-        raise ValueError(
+        raise EigenliftError(
             f"a Dask array of type {X.dtype}; rows must be real numbers. Use astype(float) if that is what they are."
         )
     if len(X.chunks[1]) > 1:
@@ -89,7 +90,7 @@ def column_names(X):
         return None
     for name, times in Counter(names).items():
         if times > 1:
-            raise ValueError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
+            raise EigenliftError(f"the column {name!r} is there {times} times; names must differ. Rename or drop one.")
     return names
 
 
@@ -100,7 +101,7 @@ def frame_dtype(dtypes):
     single = True
     for name, dtype in dtypes.items():
         if not (types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)) or types.is_complex_dtype(dtype):
-            raise ValueError(
+            raise EigenliftError(
                 f"column {str(name)!r} is of type {dtype}; all columns must be real numbers. "
                 "Drop it or encode it as numbers, for example with get_dummies."
             )
@@ -159,7 +160,7 @@ def _refuse_foreign(collection, backend):
         return
     client = getattr(backend, "client", None)
     if any(future.client is not client for future in futures_of(collection)):
-        raise ValueError(
+        raise EigenliftError(
             f"partitions of X are held by a cluster that {backend!r} cannot reach; the work must go where they are. "
             "Give the client with which X was persisted."
         )

@@ -17,6 +17,7 @@ from distributed import Client, KilledWorker, get_worker
 import eigenlift
 
 from .._base import EigenliftWarning
+from .._errors import EigenliftError, InvalidParameterError
 from ._protocol import Lazy, PartitionError
 from ._work import Work, stopped_by
 
@@ -45,13 +46,13 @@ class Dask(Work):
 
     def __init__(self, client):
         if not isinstance(client, Client):
-            raise TypeError(f"{client!r} is no distributed.Client; connect one to the scheduler first.")
+            raise InvalidParameterError(f"{client!r} is no distributed.Client; connect one to the scheduler first.")
         if client.asynchronous:
-            raise ValueError(
+            raise EigenliftError(
                 "the client is asynchronous; fits wait for results. Make one with Client(address, asynchronous=False)."
             )
         if client.status in ("closing", "closed"):
-            raise ValueError(
+            raise EigenliftError(
                 f"the client is {client.status}; fits need a connection to the scheduler. Make a new Client."
             )
         super().__init__()

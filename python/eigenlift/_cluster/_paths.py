@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from .._errors import EigenliftError
 from ._protocol import Form, Part
 from ._readers import NpyFile, ParquetFile, ZarrFile
 
@@ -79,7 +80,7 @@ def _natural(name):
 def _opened(path):
     kind = ZarrFile if ZarrFile.is_store(path) else _KINDS.get(os.path.splitext(path)[1].lower())
     if kind is None:
-        raise ValueError(
+        raise EigenliftError(
             f"{path!r} is of no kind that is read in partitions; these are {FILES}. "
             "Open other kinds as Dask collections, for example by dask.dataframe.read_csv."
         )

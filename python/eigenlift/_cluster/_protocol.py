@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from .._native import EigenliftError
+from .._errors import EigenliftError
 from ._checks import checked_rows, checked_weights
 
 

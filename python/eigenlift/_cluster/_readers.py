@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._errors import EigenliftError
 from ._checks import rows_dtype
 
 # Rows of about so many bytes are one block, where the file leaves the choice; fewer, down to the second number, where that makes so many blocks.
@@ -57,7 +58,7 @@ class Stamp:
                 _SEEN.clear()
             wanted = _SEEN.setdefault(self, found)
         if found != wanted:
-            raise ValueError(
+            raise EigenliftError(
                 f"{self.path} has changed since it was opened; a file must stay as it is until the work is done. "
                 "Wait until it is complete, and fit again."
             )
@@ -138,18 +139,18 @@ class _File:
     def require_same(self, other):
         """Raises ValueError unless the other file has the same columns."""
         if self.n_cols != other.n_cols:
-            raise ValueError(
+            raise EigenliftError(
                 f"{other.path} has {other.n_cols} columns where {self.path} has {self.n_cols}; all files must have the same. "
                 "Leave one of them out."
             )
         if (self.column_names is None) != (other.column_names is None):
-            raise ValueError(
+            raise EigenliftError(
                 f"{self.path} and {other.path} are of different kinds; all files must be of one. Convert one of them."
             )
         others = set(other.column_names or ())
         for name in self.column_names or ():
             if name not in others:
-                raise ValueError(
+                raise EigenliftError(
                     f"{other.path} has no column {name!r}, which {self.path} has; all files must have the same. Rename or add it."
                 )
 
@@ -161,12 +162,12 @@ class _File:
     def _take_array(self, shape, dtype, ndim=2):
         """Notes shape and type of an array."""
         if len(shape) != ndim:
-            raise ValueError(
+            raise EigenliftError(
                 f"{self.path} holds an array of shape {tuple(shape)}; it must have {ndim} dimension{'s' * (ndim != 1)}. Reshape it."
             )
         self.dtype = rows_dtype(dtype)
         if self.dtype is None:
-            raise ValueError(
+            raise EigenliftError(
                 f"{self.path} holds values of type {dtype}; they must be real numbers. Convert them and write the file anew."
             )
         self.n_rows = int(shape[0])
@@ -183,7 +184,7 @@ class NpyFile(_File):
         try:
             array = np.load(path, mmap_mode="r")
         except (ValueError, EOFError) as error:
-            raise ValueError(
+            raise EigenliftError(
                 f"{path} cannot be read as an array ({error}); it must be a .npy file. Write it with numpy.save."
             ) from error
         self._take_array(array.shape, array.dtype, ndim)
@@ -197,7 +198,7 @@ class NpyFile(_File):
     def slices(self, lengths):
         """Readers of so many rows each."""
         if self.n_rows != sum(lengths):
-            raise ValueError(f"sample_weight.shape == {(self.n_rows,)}, expected {(sum(lengths),)}!")
+            raise EigenliftError(f"sample_weight.shape == {(self.n_rows,)}, expected {(sum(lengths),)}!")
         stops = np.cumsum(lengths).tolist()
         return [NpyRows(self._stamp, stop - n_rows, stop) for stop, n_rows in zip(stops, lengths)]
 
@@ -213,7 +214,9 @@ class ParquetFile(_File):
             with parquet.ParquetFile(path) as file:
                 schema, metadata = file.schema_arrow, file.metadata
         except (ValueError, OSError) as error:
-            raise ValueError(f"{path} cannot be read ({error}); it must be a Parquet file. Write it anew.") from error
+            raise EigenliftError(
+                f"{path} cannot be read ({error}); it must be a Parquet file. Write it anew."
+            ) from error
         index = [name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)]
         fields = [field for field in schema if field.name not in index]
         self.column_names = tuple(field.name for field in fields)
@@ -226,13 +229,15 @@ class ParquetFile(_File):
 
         for field in fields:
             if not (types.is_floating(field.type) or types.is_integer(field.type) or types.is_boolean(field.type)):
-                raise ValueError(
+                raise EigenliftError(
                     f"column {field.name!r} of {self.path} is of type {field.type}; all columns must be real numbers. "
                     "Drop it or encode it as numbers."
                 )
         for name, times in Counter(self.column_names).items():
             if times > 1:
-                raise ValueError(f"{self.path} has the column {name!r} more than once; names must differ. Rename one.")
+                raise EigenliftError(
+                    f"{self.path} has the column {name!r} more than once; names must differ. Rename one."
+                )
         single = fields and all(types.is_floating(field.type) and field.type.bit_width <= 32 for field in fields)
         return np.dtype(np.float32 if single else np.float64)
 
@@ -263,7 +268,7 @@ class ZarrFile(_File):
         try:
             array = zarr.open_array(path, mode="r")
         except Exception as error:
-            raise ValueError(
+            raise EigenliftError(
                 f"{path} cannot be read as a Zarr array ({error}); it must be one. Of a group give the path of an array inside."
             ) from error
         self._take_array(array.shape, array.dtype)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _native
+from .._errors import EigenliftError
 from .._rows import native
 from ._checks import bad_entry, column_words, not_finite
 from ._protocol import PartitionError, RowsError
@@ -234,7 +235,7 @@ def _in(X, single):
         rows = X.astype(np.float32)
     values = rows.data if sparse.issparse(rows) else rows
     if not np.isfinite(values).all():
-        raise ValueError(
+        raise EigenliftError(
             "entries beyond 3.4e38; the iteration runs in single precision unless tol is below 1e-7. Scale the columns, or give "
             "tol=1e-8."
         )

@@ -9,7 +9,8 @@ from concurrent.futures import CancelledError
 
 import joblib
 
-from .._parameters import InvalidParameterError, is_integer
+from .._errors import InvalidParameterError
+from .._parameters import is_integer
 from .._threads import thread_count
 from ._protocol import PartitionError
 from ._work import Handle, Work, stopped_by

@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import _native
+from .._errors import EigenliftError
 from ._protocol import Block, Lazy, PartitionError, Slot
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Work:
     ) -> list[Any]:
         blocks = list(blocks)
         if each is not None and len(each) != len(blocks):
-            raise ValueError(f"{len(each)} values for {len(blocks)} blocks; there must be one for each.")
+            raise EigenliftError(f"{len(each)} values for {len(blocks)} blocks; there must be one for each.")
         handles = []
         for i, block in enumerate(blocks):
             own = (block, block.place, *arguments) if each is None else (block, block.place, *arguments, each[i])
@@ -114,7 +115,7 @@ class Work:
     def tree_reduce(self, function: Callable[[Any, Any], Any], handles: Sequence[Any], *, name: str) -> Any:
         level, merges = list(handles), []
         if not level:
-            raise ValueError("nothing to reduce; there must be at least one handle.")
+            raise EigenliftError("nothing to reduce; there must be at least one handle.")
         while len(level) > 1:
             pairs = [_merge(function, a, b) for a, b in zip(level[::2], level[1::2])]
             level = pairs + level[2 * len(pairs) :]
@@ -152,7 +153,7 @@ class Work:
     def _begin(self, name, handles):
         """Starts these tasks, of which one may need those before it."""
         if not re.fullmatch(r"[A-Za-z]+(-[A-Za-z]+)*", name):
-            raise ValueError(f"{name!r} is no name of tasks; it must be words of letters joined by hyphens.")
+            raise EigenliftError(f"{name!r} is no name of tasks; it must be words of letters joined by hyphens.")
         if not handles:
             return handles
         tally, before = Tally(len(handles)), self._n_cancels

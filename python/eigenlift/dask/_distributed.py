@@ -17,6 +17,7 @@ from .._cluster._dask import Dask
 from .._cluster._pieces import Pieces
 from .._cluster._protocol import Backend
 from .._cluster._threads import Threads
+from .._errors import EigenliftError, InvalidParameterError
 from .._progress import watching
 from .._threads import thread_count
 from ._lazy import lazy_rows, rowwise
@@ -85,7 +86,7 @@ class Distributed:
         """What is put off is an array; a table that was asked for by `set_output` cannot be had."""
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
         if wanted != "default":
-            raise ValueError(
+            raise EigenliftError(
                 f'set_output(transform="{wanted}") is for rows in memory; a Dask array comes out here. Call '
                 'set_output(transform="default"), and make a table of it with dask.dataframe.from_dask_array.'
             )
@@ -134,7 +135,7 @@ class Distributed:
         """Takes or checks number and names of columns; refuses too few rows. The messages are scikit-learn's."""
         name = type(self).__name__
         if pieces.n_rows < min_samples:
-            raise ValueError(
+            raise EigenliftError(
                 f"Found array with {pieces.n_rows} sample(s) (shape={pieces.shape}) while a minimum of {min_samples} is "
                 f"required by {name}."
             )
@@ -145,7 +146,7 @@ class Distributed:
                 self.feature_names_in_ = np.array(pieces.column_names, dtype=object)
             return
         if pieces.n_cols != self.n_features_in_:
-            raise ValueError(
+            raise EigenliftError(
                 f"X has {pieces.n_cols} features, but {name} is expecting {self.n_features_in_} features as input."
             )
         self._check_names(pieces.column_names)
@@ -157,14 +158,14 @@ class Distributed:
             return
         at = next((i for i, (a, b) in enumerate(zip(names, known)) if a != b), min(len(names), len(known)))
         there, wanted = (repr(list(some)[at]) if at < len(some) else "missing" for some in (names, known))
-        raise ValueError(
+        raise EigenliftError(
             "The feature names should match those that were passed during fit, in the same order: "
             f"column {at + 1} is {there} where the fit had {wanted}."
         )
 
     def _rows(self, X, **how):
         if is_source(X):
-            raise TypeError(
+            raise InvalidParameterError(
                 f"{type(self).__name__}: this method takes rows in memory, and a {type(X).__name__} was given. Take a few rows, "
                 "such as X[:1000].compute()."
             )
@@ -213,7 +214,7 @@ def backend_of(client):
             stack.enter_context(_beside_a_task())
             client.check_workers()
         if not isinstance(client, Backend):
-            raise TypeError(
+            raise InvalidParameterError(
                 f"client must be a distributed.Client, a backend such as eigenlift.dask.Threads(), or None. Got {client!r}."
             )
         yield stack.enter_context(client)

@@ -14,6 +14,7 @@ from .. import _kernel_pca, _native
 from .._account import Plan
 from .._base import ONE_ROW, EigenliftWarning, warn_of_no_variance
 from .._cluster._blocks import is_source
+from .._errors import EigenliftError
 from .._novelty import Novelty, _has_distances
 from .._rows import from_native
 from ._distributed import Distributed
@@ -142,7 +143,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
     def _check_parameters(self):
         super()._check_parameters()
         if self.fit_inverse_transform:
-            raise ValueError(
+            raise EigenliftError(
                 "fit_inverse_transform=True learns from the scores of all rows at once, which does not go beyond one machine. Use "
                 "preimage='auto', which learns nothing, or eigenlift.KernelPCA."
             )
@@ -152,12 +153,12 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
         choice = self._choice(pieces.n_cols)
         if choice.text is None:
             what = "is a matrix of all pairs of rows" if choice.precomputed else "is computed by Python, row by row"
-            raise ValueError(
+            raise EigenliftError(
                 f"The kernel {self.kernel!r} {what}; a cluster computes kernels that can be written down. Use one of "
                 "eigenlift.kernels or a description such as 'rbf(gamma=0.5)' or 'expr(...)', or eigenlift.KernelPCA."
             )
         if self.n_components is None and pieces.n_rows > _ALL:
-            raise ValueError(
+            raise EigenliftError(
                 f"n_components=None stands for as many components as rows, and there are {pieces.n_rows}; above {_ALL} it must be a "
                 "number. Give n_components."
             )
@@ -320,7 +321,7 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
     def _pieces_of_fit(self, X):
         check_is_fitted(self)
         if self._model is None:
-            raise ValueError("The rows of the fit all look the same; there is nothing to certify.")
+            raise EigenliftError("The rows of the fit all look the same; there is nothing to certify.")
         with self._at_work(X) as pieces:
             self._take_columns(pieces, reset=False, min_samples=1)
             yield pieces
@@ -350,12 +351,15 @@ class KernelPCA(Distributed, _kernel_pca.KernelPCA):
     @available_if(_has_distances)
     def score_samples(self, X: Any) -> Any:
         """How normal rows are: minus their squared prediction error; put off for Dask collections and paths."""
-        return -self.novelty_scores(X).spe
+        if not is_source(X):
+            return super().score_samples(X)
+        self._check_monitored()
+        return self._lazily("score_samples", X)
 
     @staticmethod
     def _refuse_info(return_info):
         if return_info:
-            raise ValueError(
+            raise EigenliftError(
                 "return_info=True is for rows in memory; what is put off gives rows alone. Take a few rows for it."
             )
 

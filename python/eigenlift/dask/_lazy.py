@@ -13,6 +13,7 @@ from .._cluster import _tasks as tasks
 from .._cluster._blocks import blocks_of
 from .._cluster._collections import column_names, frame_dtype
 from .._cluster._threads import Threads
+from .._errors import EigenliftError, InvalidParameterError
 
 
 def lazy_rows(X):
@@ -22,11 +23,13 @@ def lazy_rows(X):
     """
     if isinstance(X, da.Array):
         if X.ndim != 2:
-            raise ValueError(f"an array of {X.ndim} dimensions; rows must be a matrix. Give an array of 2 dimensions.")
+            raise EigenliftError(
+                f"an array of {X.ndim} dimensions; rows must be a matrix. Give an array of 2 dimensions."
+            )
         return (X.rechunk({1: -1}) if X.numblocks[1] > 1 else X), None
     if hasattr(X, "to_dask_array"):
         if not hasattr(X, "columns"):
-            raise TypeError(
+            raise InvalidParameterError(
                 f"a {type(X).__name__}; rows must be a matrix. Give a dataframe, such as series.to_frame()."
             )
         frame_dtype(X.dtypes)  # refuses columns that are not of numbers, by name

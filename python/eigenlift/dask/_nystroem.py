@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _native, _nystroem
 from .._account import Plan
 from .._cluster._blocks import is_source
+from .._errors import EigenliftError
 from .._kernel_pca import KernelPCA
 from ._distributed import Distributed
 
@@ -115,7 +116,7 @@ class Nystroem(Distributed, _nystroem.Nystroem):
         """The kernel with every number known."""
         choice = self._choice(pieces.n_cols)
         if choice.precomputed:
-            raise ValueError(
+            raise EigenliftError(
                 "kernel='precomputed' is a matrix of all pairs of rows, which no cluster should be asked to hold. Give the rows and a "
                 "kernel that can be computed, such as 'rbf'."
             )

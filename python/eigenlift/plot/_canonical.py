@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import EigenliftError, InvalidParameterError
 from ._figure import (
     COLUMN,
     FIRST,
@@ -47,10 +48,12 @@ def _fitted(model, attribute, what):
     from sklearn.utils.validation import check_is_fitted
 
     if not is_model(model):
-        raise TypeError(f"model is {type(model).__name__}; a fitted estimator is required. Fit one, and give it.")
+        raise InvalidParameterError(
+            f"model is {type(model).__name__}; a fitted estimator is required. Fit one, and give it."
+        )
     check_is_fitted(model)
     if getattr(model, attribute, None) is None:
-        raise ValueError(f"{type(model).__name__} has no {what}. Give a fitted {_OWNERS[attribute]}.")
+        raise EigenliftError(f"{type(model).__name__} has no {what}. Give a fitted {_OWNERS[attribute]}.")
 
 
 _OWNERS = {
@@ -64,10 +67,12 @@ def _tables(model, X, y, views):
     """Scores of all tables that were given, or of those of the fit."""
     if X is not None:
         if y is None:
-            raise ValueError("X without y; scores of two tables are drawn against each other. Give both, or neither.")
+            raise EigenliftError(
+                "X without y; scores of two tables are drawn against each other. Give both, or neither."
+            )
         return [np.asarray(table, dtype=np.float64) for table in model.transform(X, y, *views)]
     if not hasattr(model, "scores_"):
-        raise ValueError("This model does not hold the scores of its rows: it was loaded. Give X and y.")
+        raise EigenliftError("This model does not hold the scores of its rows: it was loaded. Give X and y.")
     return [np.asarray(table, dtype=np.float64) for table in model.scores_]
 
 
@@ -76,7 +81,7 @@ def _chosen(components, count):
     wanted = [components] if np.isscalar(components) else list(components)
     for which in wanted:
         if not 0 <= which < count:
-            raise ValueError(
+            raise EigenliftError(
                 f"component {which} was asked for, counted from 0; there are {count}. Give some of these as components=..."
             )
     return [int(which) for which in wanted]
@@ -131,11 +136,11 @@ def canonical(
     _fitted(model, "n_views_", "scores of several tables")
     scores = _tables(model, X, y, views)
     if not (len(tables) == 2 and all(0 <= place < len(scores) for place in tables)):
-        raise ValueError(f"tables={tables!r}; two of the {len(scores)} tables are required, counted from 0.")
+        raise EigenliftError(f"tables={tables!r}; two of the {len(scores)} tables are required, counted from 0.")
     first, second = (scores[place] for place in tables)
     chosen = _chosen(components, first.shape[1])
     if len(chosen) > _PANELS or (ax is not None and len(chosen) > 1):
-        raise ValueError(
+        raise EigenliftError(
             f"{len(chosen)} components; at most {_PANELS} are drawn side by side, and one into axes that are given. Give fewer."
         )
     labels = None if color is None else Labels(color, len(first))

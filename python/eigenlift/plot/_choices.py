@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import InvalidParameterError
 from ._figure import (
     COLUMN,
     FAINT,
@@ -90,7 +91,9 @@ def doctor(result: IsomapReport, *, title: str | None = None) -> Figure:
         number of coordinates.
     """
     if not hasattr(result, "sweep_"):
-        raise TypeError(f"result is {type(result).__name__}; what isomap_doctor returns is required. Give that.")
+        raise InvalidParameterError(
+            f"result is {type(result).__name__}; what isomap_doctor returns is required. Give that."
+        )
     sweep = result.sweep_
     tried = [row["n_neighbors"] for row in sweep]
     figure = pyplot().figure(figsize=(COLUMN, 5.2), layout="constrained")
@@ -150,7 +153,7 @@ def choice(result: Any, *, title: str | None = None) -> Figure:
             return _rules(known, spectrum, title)
         if "null" in known and "eigenvalues" in known:
             return _parallel(known, title)
-    raise TypeError(
+    raise InvalidParameterError(
         f"result is {type(result).__name__}; what choose_kernel_pca, kernel_parallel_analysis or n_components='auto' found is "
         "required. Give it, or a fitted estimator that has choice_."
     )
@@ -315,7 +318,9 @@ def sensitivity(result: SensitivityReport, *, title: str | None = None) -> Figur
         With three axes.
     """
     if not isinstance(result, Mapping) or "points" not in result:
-        raise TypeError(f"result is {type(result).__name__}; what kernel_sensitivity returns is required. Give that.")
+        raise InvalidParameterError(
+            f"result is {type(result).__name__}; what kernel_sensitivity returns is required. Give that."
+        )
     points = result["points"]
     bandwidths = np.array([point["bandwidth"] for point in points])
     figure, axes = _stack([1.9, 1.3, 1.3], title)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._errors import EigenliftError
 from ._figure import (
     AXIS,
     CLASSES,
@@ -100,7 +101,7 @@ def _panel(ax, grid, values, X, labels):
 def _two_columns(model, X):
     rows = rows_of(X)
     if rows.shape[1] != 2:
-        raise ValueError(
+        raise EigenliftError(
             f"rows with {rows.shape[1]} columns; contour lines over the plane need rows with 2. Fit the model with two columns, or "
             "look at scatter(model)."
         )
@@ -193,7 +194,7 @@ def _wanted(components, count):
         return list(range(min(count, 8)))
     wanted = list(range(components)) if isinstance(components, (int, np.integer)) else [int(j) for j in components]
     if not wanted or min(wanted) < 0 or max(wanted) >= count:
-        raise ValueError(
+        raise EigenliftError(
             f"components {components!r} were asked for; there are {count}, counted from 0. Give some of these."
         )
     return wanted
@@ -202,7 +203,7 @@ def _wanted(components, count):
 def _way_back(model, scores):
     """Rows for scores, and which of them are to be trusted."""
     if not hasattr(model, "inverse_transform"):
-        raise ValueError(
+        raise EigenliftError(
             f"{type(model).__name__} has no inverse_transform; curves need a way back to rows. Use KernelPCA, PCA or Whitening."
         )
     if not hasattr(model, "preimage") or (model.preimage is None and model.fit_inverse_transform):
@@ -257,9 +258,9 @@ def curves(
     check_is_fitted(model)
     rows, scores = rows_of(X), scores_of(model, rows_of(X))
     if rows.shape[1] < 2:
-        raise ValueError("rows with 1 column; curves are drawn over two columns. Give rows with at least 2.")
+        raise EigenliftError("rows with 1 column; curves are drawn over two columns. Give rows with at least 2.")
     if not all(0 <= column < rows.shape[1] for column in columns):
-        raise ValueError(
+        raise EigenliftError(
             f"columns {columns!r} were asked for; there are {rows.shape[1]}, counted from 0. Give two of these."
         )
     count = scores.shape[1]

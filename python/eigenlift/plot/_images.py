@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .._errors import EigenliftError
 from ._figure import COLUMN, NORMAL, SMALL, picture, plain, pyplot, rows_of, write
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def preimages(
     height, width = (int(size) for size in shape)
     for name, rows in lines.items():
         if rows.shape[1] != height * width or len(rows) != len(lines["given"]):
-            raise ValueError(
+            raise EigenliftError(
                 f"{name} has the shape {rows.shape}; images of {height} × {width} need {height * width} columns, and all lines as many "
                 f"images as the first, {len(lines['given'])}. Give the shape of an image, or other rows."
             )

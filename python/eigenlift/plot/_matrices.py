@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._errors import EigenliftError
 from .._kernel_choice import choose
 from .._threads import thread_count
 from ._figure import COLUMN, NORMAL, diverging, legend_of, picture, pyplot, ramp, rows_of, tick_names, write
@@ -80,7 +81,7 @@ def gram(
     )
     if choice.precomputed:
         if rows.shape[0] != rows.shape[1]:
-            raise ValueError(
+            raise EigenliftError(
                 f"a kernel matrix of shape {rows.shape}; it must have a row and a column for each row of data. Give rows and a kernel."
             )
         K = rows
@@ -165,7 +166,7 @@ def whitening(
     outputs = names if same else [f"output {j + 1}" for j in range(after.shape[1])]
     for rows, words in ((before, "columns"), (after, "outputs")):
         if not all(0 <= column < rows.shape[1] for column in columns):
-            raise ValueError(
+            raise EigenliftError(
                 f"{words} {columns!r} were asked for; there are {rows.shape[1]}, counted from 0. Give two of these."
             )
     figure, axes = pyplot().subplots(2, 2, figsize=(COLUMN + 0.9, 4.1), layout="constrained", height_ratios=[1.0, 1.0])

@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._errors import EigenliftError
+
 
 def is_model(value):
     return hasattr(value, "fit") and hasattr(value, "get_params")
@@ -35,7 +37,7 @@ def scores_of(model, X=None):
     vectors = getattr(model, "eigenvectors_", None)
     if vectors is not None:
         return np.asarray(vectors * np.sqrt(np.abs(model.eigenvalues_)), dtype=np.float64)
-    raise ValueError(
+    raise EigenliftError(
         f"{type(model).__name__} does not hold the scores of its rows; rows are required. Give them as X=..., or give scores."
     )
 
@@ -181,7 +183,7 @@ class Labels:
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.shape != (n_rows,):
-            raise ValueError(
+            raise EigenliftError(
                 f"y has the shape {values.shape}; one label for each of the {n_rows} rows is required. Give y of that length."
             )
         self.values = self.codes = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._errors import EigenliftError, InvalidParameterError
 from ._figure import FIRST, OTHER, SECOND, THIRD, key_above, one_axes, picture, tick_names, title_above, write
 from ._model import is_model
 
@@ -65,15 +66,19 @@ def path(
     chosen = None
     if is_model(scores):
         if names is not None or spread is not None:
-            raise TypeError("A selector has names and spread of its own; they cannot be given. Leave them out.")
+            raise InvalidParameterError(
+                "A selector has names and spread of its own; they cannot be given. Leave them out."
+            )
         scores, names, spread, chosen, measure = _steps_of(scores)
         ylabel = measure if ylabel is None else ylabel
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 1 or not np.isfinite(scores).any():
-        raise ValueError(f"scores of shape {scores.shape}; a number for each step is required. Give a list of numbers.")
+        raise EigenliftError(
+            f"scores of shape {scores.shape}; a number for each step is required. Give a list of numbers."
+        )
     for what, values in (("names", names), ("spread", spread)):
         if values is not None and len(values) != len(scores):
-            raise ValueError(
+            raise EigenliftError(
                 f"{len(values)} entries of {what}, {len(scores)} scores; one for each is required. Give as many."
             )
     spread = None if spread is None else np.asarray(spread, dtype=np.float64)
@@ -108,7 +113,7 @@ def _steps_of(selector):
     check_is_fitted(selector)
     steps = list(getattr(selector, "path_", []))
     if not steps:
-        raise TypeError(
+        raise InvalidParameterError(
             f"{type(selector).__name__} took no steps; scores or a selector with a path are required. "
             "Give a SequentialFeatureSelector or a FeatureFilter."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import EigenliftError
 from ._figure import (
     AXIS,
     CLASSES,
@@ -132,7 +133,7 @@ def pair(components, count):
     first, second = components
     for which in (first, second):
         if not 0 <= which < count:
-            raise ValueError(
+            raise EigenliftError(
                 f"component {which} was asked for, counted from 0; there are {count}. Give two of them as components=(0, 1)."
             )
     return [first, second]
@@ -184,7 +185,7 @@ def scatter(
     found = scores_of(scores, X) if is_model(scores) else np.asarray(scores, dtype=np.float64)
     y = clusters_of(scores, X) if y is None else y
     if found.ndim != 2 or found.shape[1] < 1:
-        raise ValueError(
+        raise EigenliftError(
             f"scores of shape {found.shape}; a row of scores for each point is required. Give a table of them."
         )
     names = component_names(scores, found.shape[1])
@@ -215,7 +216,7 @@ def _edges_of(isomap, X):
         neighbors = isomap.nbrs_
     except AttributeError:
         if X is None:
-            raise ValueError(
+            raise EigenliftError(
                 "this model does not hold the rows of its fit; they are required for its graph. Give them, or their distances, as X=..."
             ) from None
         neighbors = isomap._neighbors().fit(X)
@@ -281,7 +282,7 @@ def graph(
     edges, bridges = _edges_of(isomap, X)
     suspects = np.empty((0, 2), dtype=np.int64) if doctor is None else _sorted_pairs(doctor.cuts)
     if len(suspects) and suspects.max() >= len(points):
-        raise ValueError(
+        raise EigenliftError(
             f"a suspected edge ends at row {suspects.max()}; the embedding has {len(points)} rows. Give the doctor the same rows."
         )
     ax = one_axes(ax)

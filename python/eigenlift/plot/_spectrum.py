@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import EigenliftError, InvalidParameterError
 from ._figure import FIRST, OTHER, SECOND, THIRD, key_above, note, one_axes, picture, title_above
 from ._model import eigenvalues_of, intervals_of, is_model, ratios_of, residual_of, symbol
 
@@ -91,10 +92,12 @@ def scree(model: Any, *, log: bool | None = None, title: str | None = None, ax: 
     2
     """
     if not is_model(model):
-        raise TypeError(f"model is {type(model).__name__}; a fitted estimator is required. Fit one, and give it.")
+        raise InvalidParameterError(
+            f"model is {type(model).__name__}; a fitted estimator is required. Fit one, and give it."
+        )
     values = eigenvalues_of(model)
     if not len(values):
-        raise ValueError(
+        raise EigenliftError(
             f"{type(model).__name__} has no eigenvalues; a fitted model with components is required. Fit one, and give it."
         )
     shown, n_left_out = values[:_MOST], max(0, len(values) - _MOST)

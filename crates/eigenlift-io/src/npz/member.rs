@@ -7,8 +7,9 @@ use std::sync::Arc;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::repeated::repeated_name;
 use crate::bytes::{Bytes, Section};
-use crate::error::{Report, Result, TableError};
+use crate::error::{Report, Result, TableError, quoted};
 use crate::npy::{Array, Header};
 use crate::source::Source;
 
@@ -55,10 +56,11 @@ pub(crate) struct Contents {
 type Archive = ZipArchive<BufReader<Section>>;
 
 impl Contents {
-    /// Opens an archive; members that are not arrays are passed over.
+    /// Opens an archive, whose arrays must have different names; members that are not arrays are passed over.
     pub(crate) fn open(source: Source) -> Result<Self> {
         let name = source.name.clone();
-        let (file, mut archive) = open_archive(source)?;
+        let (file, archive) = open_archive(source)?;
+        let mut archive = refuse_repeated(archive, &name)?;
         let (members, trouble) = members(&mut archive, &name);
         match (members.is_empty(), trouble) {
             (false, trouble) => Ok(Self { name, file, members, trouble }),
@@ -90,6 +92,25 @@ fn open_archive(source: Source) -> Result<(Arc<File>, Archive)> {
         other => broken(&name, &other.to_string()),
     })?;
     Ok((file, archive))
+}
+
+/// Refuses an archive in which two arrays have the same name: one of them would be passed over in silence.
+fn refuse_repeated(archive: Archive, file: &str) -> Result<Archive> {
+    if !archive.has_duplicate_names() {
+        return Ok(archive);
+    }
+    let start = archive.central_directory_start();
+    let mut bytes = archive.into_inner();
+    match repeated_name(&mut bytes, start) {
+        Ok(Some(repeated)) => Err(TableError::Layout(Report::new(
+            file,
+            format!("it has more than one member {}", quoted(&repeated)),
+            "the arrays of an NPZ file must have different names",
+            "Write the file again, for example with numpy.savez",
+        ))),
+        Ok(None) => ZipArchive::new(bytes).map_err(|error| broken(file, &error.to_string())),
+        Err(error) => Err(TableError::unreadable(file, error)),
+    }
 }
 
 /// The arrays of an archive, and what was wrong with the first member that could not be read.

@@ -53,6 +53,18 @@ fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     archive.finish().expect("an archive").into_inner()
 }
 
+/// As [`npz`], with every name of a member replaced by another of its length: the writer refuses names that repeat.
+fn renamed(members: &[(&str, Vec<u8>)], from: &str, to: &str) -> Vec<u8> {
+    let (mut bytes, from, to) = (npz(members), from.as_bytes(), to.as_bytes());
+    assert_eq!(from.len(), to.len());
+    for at in 0..bytes.len() - from.len() {
+        if &bytes[at..at + from.len()] == from {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    }
+    bytes
+}
+
 fn target(name: &str) -> ReadOptions {
     ReadOptions { target: Some(name.to_owned()), ..ReadOptions::default() }
 }
@@ -250,6 +262,31 @@ fn archives_that_are_refused() {
     for (bytes, options, kind, part) in cases {
         refused("a.npz", &bytes, &options, kind, part);
     }
+    // Two arrays of one name, of which a reader would take the last; also behind other bytes, and as a target.
+    let three = npy("'<f8'", false, "(2, 1)", &doubles(&[3.0, 4.0]));
+    let twice = renamed(
+        &[("Q.npy", two.clone()), ("X.npy", two.clone()), ("y.npy", three.clone())],
+        "Q.npy",
+        "X.npy",
+    );
+    let behind = [b"#!/bin/sh\n".to_vec(), twice.clone()].concat();
+    let targets =
+        renamed(&[("X.npy", two.clone()), ("y.npy", three.clone()), ("z.npy", three)], "z.npy", "y.npy");
+    for (bytes, options, part) in [
+        (
+            &twice,
+            plain(),
+            "it has more than one member \"X\"; the arrays of an NPZ file must have different names",
+        ),
+        (&behind, plain(), "it has more than one member \"X\""),
+        (&targets, target("y"), "it has more than one member \"y\""),
+    ] {
+        refused("a.npz", bytes, &options, ErrorKind::Input, part);
+    }
+    // What is no array may be there twice.
+    let notes = [("a.txt", vec![1]), ("b.txt", vec![2]), ("X.npy", two.clone())];
+    assert!(read("a.npz", &renamed(&notes, "b.txt", "a.txt"), &plain()).is_ok());
+
     let mut flipped = npz(&[("X.npy", npy("'<f8'", false, "(100, 1)", &doubles(&[1.5; 100])))]);
     flipped[60] ^= 0x55;
     assert_eq!(read("a.npz", &flipped, &plain()).expect_err("damaged").kind(), ErrorKind::Input);

@@ -140,12 +140,14 @@ fn times<T: Real>(points: Points<'_, T>, centre: &[f64], b: MatRef<'_, f64>, out
             Points::Sparse(x) => {
                 for (at, i) in rows.enumerate() {
                     let into = out.row_mut(at);
-                    into.iter_mut().zip(&shift).for_each(|(o, s)| *o = -s);
+                    into.fill(0.0);
                     let (places, values) = x.row(i);
                     for (j, x) in places.iter().zip(values) {
                         let x = x.f64();
                         into.iter_mut().zip(b.row(*j as usize)).for_each(|(o, b)| *o += x * b);
                     }
+                    // Why last: both sums are then of the same terms in the same order where the row is the centre.
+                    into.iter_mut().zip(&shift).for_each(|(o, s)| *o -= s);
                 }
             }
         }
@@ -205,6 +207,20 @@ mod tests {
             if (i * 7 + j * 3).is_multiple_of(4) { ((i + 2 * j) as f64).sin() } else { 0.0 }
         };
         Matrix::from_fn(n, d, entry)
+    }
+
+    /// A row that is the centre has the product 0 to the last bit.
+    #[test]
+    fn nothing_is_left_of_rows_that_are_the_centre() {
+        let centre = [0.1, 0.0, -1e5 / 3.0, 0.7, 2.7e8, 1e-9];
+        let x = Matrix::from_fn(9, 6, |_, j| centre[j]);
+        let b = Matrix::from_fn(6, 4, |i, j| ((i * 5 + j * 3) as f64 * 0.37).sin());
+        let sparse = sparse(&x);
+        for points in [AnyPoints::from(&x), AnyPoints::F64(sparse.view().into())] {
+            let mut out = Matrix::from_fn(9, 4, |_, _| 7.0);
+            CentredRows::new(points, &centre).times(b.view(), out.view_mut());
+            assert!(out.as_slice().iter().all(|y| *y == 0.0), "{out:?}");
+        }
     }
 
     fn sparse(x: &Matrix<f64>) -> Csr<f64> {

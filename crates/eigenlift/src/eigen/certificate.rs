@@ -26,6 +26,13 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// The interval that holds this one and a value: what lies in this one lies in it, too.
+    fn with(self, value: f64) -> Self {
+        Self { low: self.low.min(value), high: self.high.max(value) }
+    }
+}
+
 /// What the bounds of a certificate rest on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -113,8 +120,8 @@ pub struct Certificate {
     /// ‖K_c v − θv‖/|θ| for each component; empty before a product with the matrix itself was made.
     pub residuals: Vec<f64>,
     /// An eigenvalue of K_c lies in each interval: θ ± (‖K_c v − θv‖ + rounding), or what the grounds give. The first
-    /// `n_certified` are the ones of their index; where intervals from residuals overlap, up to ‖R‖_F of all, (K37). Empty
-    /// when nothing is proved.
+    /// `n_certified` are the ones of their index; where intervals from residuals overlap, up to ‖R‖_F of all, (K37). Each
+    /// holds the eigenvalue of the model, too. Empty when nothing is proved.
     pub intervals: Vec<Interval>,
     /// What is known about all eigenvalues together.
     pub bounds: Bounds,
@@ -189,6 +196,15 @@ impl Certificate {
             }),
             ..Bounds::default()
         };
+        self.holding(&pairs.values)
+    }
+
+    /// Widens each interval until it holds the eigenvalue that the model reports, which may come from another computation than the
+    /// product that was proved from: what a wider interval states is as true.
+    pub(crate) fn holding(mut self, reported: &[f64]) -> Self {
+        for (interval, value) in self.intervals.iter_mut().zip(reported) {
+            *interval = interval.with(*value);
+        }
         self
     }
 
@@ -282,6 +298,7 @@ impl Certificate {
             },
             intervals,
         }
+        .holding(values)
     }
 
     /// For eigenvalues λ̂ of BᵀB, where 0 ⪯ M₂ − BᵀB ⪯ ΔI: λ̂ ≤ nλ ≤ λ̂ + Δ by index, (P13). The leading k move together by at most
@@ -316,6 +333,7 @@ impl Certificate {
             },
             intervals,
         }
+        .holding(values)
     }
 
     /// For random features: nothing is proved, the error of kernel values on sampled pairs is all that is known.

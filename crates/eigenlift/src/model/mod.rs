@@ -26,7 +26,9 @@ pub use fitted::{Body, Model, On};
 pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub use plan::{Plan, Planned, Route, Solver};
-pub(crate) use plan::{forget_machine, human_bytes, machine_lines, machine_lines_at_most, planned};
+pub(crate) use plan::{
+    forget_machine, human_bytes, human_bytes_enough, machine_lines, machine_lines_at_most, planned,
+};
 
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::eigen::column_signs;

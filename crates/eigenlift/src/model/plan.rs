@@ -176,14 +176,26 @@ pub(crate) fn machine_lines_at_most(
 
 /// A number of bytes as people read it.
 pub(crate) fn human_bytes(bytes: u128) -> String {
-    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let (value, unit) = in_units(bytes);
+    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
+}
+
+/// As [`human_bytes`], rounded up: so much is enough.
+pub(crate) fn human_bytes_enough(bytes: u128) -> String {
+    let (value, unit) = in_units(bytes);
+    if unit == "B" { format!("{bytes} B") } else { format!("{:.1} {unit}", (10.0 * value).ceil() / 10.0) }
+}
+
+/// A number of bytes in the largest unit of which there is one.
+fn in_units(bytes: u128) -> (f64, &'static str) {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
     let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
+    while value >= 1024.0 && unit + 1 < units.len() {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+    (value, units[unit])
 }
 
 /// What every plan says.

@@ -1,6 +1,6 @@
 //! Moments that grow by pieces of rows, in one thread and without further memory.
 
-use super::{Partial, add_outer_products, center_weighted, padded};
+use super::{Partial, add_outer_products, center_weighted, merge_means, padded};
 use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatRef, Matrix};
 use rayon::prelude::*;
@@ -46,7 +46,7 @@ impl Absorber {
                 view.row_mut(i)[i..].iter_mut().zip(&delta[i..]).for_each(|(s, x)| *s += along * x);
             }
         }
-        self.mean.iter_mut().zip(&delta).for_each(|(m, x)| *m += x * b / total);
+        merge_means(&mut self.mean, &mean, (a, b));
         self.count += rows.n_rows() as u64;
         self.weight = a + b;
     }
@@ -99,7 +99,7 @@ impl WideAbsorber {
                 view.row_mut(at).iter_mut().zip(&delta[range(j)]).for_each(|(s, x)| *s += along * x);
             }
         });
-        self.mean.iter_mut().zip(&delta).for_each(|(m, x)| *m += x * b / total);
+        merge_means(&mut self.mean, &mean, (a, b));
         self.count += rows.n_rows() as u64;
         self.weight = a + b;
     }

@@ -1,6 +1,6 @@
 //! Mean and sketch of rows with very many columns: partial results of a few rows, with a bound.
 
-use super::center_weighted;
+use super::{center_weighted, merge_means};
 use crate::error::{Error, Result};
 use crate::linalg::{column_norms, combine_rows, left_singular};
 use crate::matrix::Matrix;
@@ -210,9 +210,9 @@ impl Directions {
         let (between, d) = (a * b / total, self.mean.len());
         let delta: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, own)| theirs - own).collect();
         for (j, x) in delta.iter().enumerate() {
-            self.mean[j] += x * b / total;
             self.squares[j] += other.squares[j] + x * x * between;
         }
+        merge_means(&mut self.mean, &other.mean, (a, b));
         let mut height = self.rows.n_rows() + other.rows.n_rows();
         let mut stacked = std::mem::take(&mut self.rows).into_vec();
         stacked.extend_from_slice(other.rows.as_slice());

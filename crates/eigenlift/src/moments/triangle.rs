@@ -1,6 +1,6 @@
 //! Mean and triangular factor of rows: partial results that square nothing.
 
-use super::center_weighted;
+use super::{center_weighted, merge_means};
 use crate::error::{Error, Result};
 use crate::linalg::triangle_of;
 use crate::matrix::Matrix;
@@ -102,7 +102,7 @@ impl Triangle {
         stacked.extend(delta.iter().map(|x| factor * x));
         let height = self.r.n_rows() + other.r.n_rows() + 1;
         self.r = triangle_of(Matrix::from_vec(stacked, height, d)?.view());
-        self.mean.iter_mut().zip(&delta).for_each(|(m, x)| *m += x * b / total);
+        merge_means(&mut self.mean, &other.mean, (a, b));
         self.count += other.count;
         self.weight = a + b;
         Ok(())

@@ -436,3 +436,42 @@ fn a_multiple_of_a_kernel_scales_eigenvalues_and_nothing_else() {
         assert!((b / a / 1e6 - 1.0).abs() < 1e-6, "{a} {b}");
     }
 }
+
+/// Nobody sees an eigenvalue outside its own interval, however it was found and whatever was done to the model since.
+#[test]
+fn every_interval_holds_the_eigenvalue_that_the_model_reports() {
+    let mut seen = 0;
+    let mut check = |model: &FittedKernelPca, how: &str| {
+        for (j, (interval, value)) in
+            model.certificate().intervals.iter().zip(model.eigenvalues()).enumerate()
+        {
+            assert!(interval.low <= *value && *value <= interval.high, "{how}, {j}: {value:e} {interval:?}");
+            seen += 1;
+        }
+    };
+    for (seed, n, d) in [(1, 90, 4), (2, 300, 3), (3, 700, 6)] {
+        let x = problems::mixture(n, d, seed);
+        for spec in
+            ["rbf(gamma=0.03)", "linear", "polynomial(degree=2, gamma=0.1, coef0=1)", "laplacian(gamma=0.05)"]
+        {
+            let spec: KernelSpec = spec.parse().unwrap();
+            let settings = KernelPca::new(3).kernel(spec.clone());
+            for way in
+                [None, Some(LowRank::pivoted(Rank::Exactly(25))), Some(LowRank::uniform(Rank::Exactly(9)))]
+            {
+                let settings = way.map_or(settings.clone(), |way| settings.clone().low_rank(way));
+                let model = settings.fit(x.clone()).unwrap();
+                let how = format!("{spec} {n} × {d}, {:?}", model.plan().route);
+                check(&model, &how);
+                let sure = model.certify(x.clone()).unwrap();
+                check(&sure, &format!("{how}, certified"));
+                check(&sure.certify(x.clone()).unwrap(), &format!("{how}, certified twice"));
+                let exact = KernelPca::new(3).kernel(spec.clone()).tolerance(1e-10).refine(&model, x.clone());
+                let exact = exact.unwrap();
+                check(&exact, &format!("{how}, refined"));
+                check(&exact.certify(x.clone()).unwrap(), &format!("{how}, refined and certified"));
+            }
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}

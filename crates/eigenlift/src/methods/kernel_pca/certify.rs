@@ -20,7 +20,7 @@ const SAME_SAMPLES: f64 = 1e-4;
 
 impl FittedKernelPca {
     /// Bounds for this model from one exact pass over the Gram matrix of its samples: for each component a residual and an
-    /// interval that holds an eigenvalue, how many components are certified as leading, the exact total
+    /// interval that holds an eigenvalue and the model's own, how many components are certified as leading, the exact total
     /// variance, and what the best axes can hold, (K37). The projection stays what it is.
     ///
     /// Cost: n²(2d + 2k)/2 flops where the rows are, whatever the fit was; memory a few tiles and 3·n·k numbers.
@@ -99,7 +99,8 @@ impl FittedKernelPca {
             valid: known_valid,
             at_most: Some(&|t, limit| proof.at_most(t, limit)),
         };
-        let mut certificate = Certificate::new(&pairs, rounding).bounded_by(&pairs, whole);
+        let mut certificate =
+            Certificate::new(&pairs, rounding).bounded_by(&pairs, whole).holding(&self.eigenvalues);
         certificate.ties.clone_from(&self.certificate.ties);
         certificate.bounds.residual_trace = self.certificate.bounds.residual_trace;
         certificate.bounds.residual_share = self.certificate.bounds.residual_share;

@@ -302,6 +302,7 @@ pub(crate) fn of_triangle(sum: &Triangle, wanted: Wanted) -> Result<Axes> {
         certificate.intervals[j] = Interval { low, high };
         certificate.residuals[j] = (high - low) / (2.0 * value);
     }
+    axes.certificate = axes.certificate.holding(&axes.values);
     Ok(axes)
 }
 

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::allowance;
 use crate::model::check_column_names;
-use crate::model::human_bytes;
+use crate::model::{human_bytes, human_bytes_enough};
 use crate::rows::triangle_pieces;
 
 /// Up to so many flops the accurate route costs nothing that anyone would notice.
@@ -29,6 +29,8 @@ const PASSES: f64 = 10.0;
 /// Bytes of rows read at a time at most, and the least and most rows.
 const CHUNK_BYTES: u64 = 64 << 20;
 const CHUNK_ROWS: (usize, usize) = (64, 65_536);
+/// Steps in which the least memory of rows in chunks is found; each is a fraction of the last.
+const ALLOWANCE_STEPS: usize = 64;
 /// Share of the memory allowed that rows in hand may take.
 const CHUNK_SHARE: u64 = 8;
 
@@ -234,8 +236,24 @@ fn choose_route(request: &Request<'_>) -> Result<(PcaRoute, String)> {
     found.or(least).cloned().ok_or_else(|| too_wide(request))
 }
 
+/// The least memory with which a route fits; rows that are read in chunks grow with what is allowed, up to a limit.
+fn least_allowance(request: &Request<'_>, route: PcaRoute) -> u128 {
+    let needed = |allowed: u64| {
+        Request { bytes_allowed: allowed, route: request.route.clone(), ..*request }.bytes(route)
+    };
+    let mut least = needed(request.bytes_allowed);
+    for _ in 0..ALLOWANCE_STEPS {
+        let further = needed(u64::try_from(least).unwrap_or(u64::MAX));
+        if further <= least {
+            break;
+        }
+        least = further;
+    }
+    least
+}
+
 fn too_big(request: &Request<'_>, route: PcaRoute, allowed: u64) -> Error {
-    let (needed, allowed) = (request.bytes(route), u128::from(allowed));
+    let (needed, allowed) = (least_allowance(request, route), u128::from(allowed));
     Error::memory(
         format!(
             "the {route} route of {} × {} needs {} beside the rows",
@@ -246,7 +264,7 @@ fn too_big(request: &Request<'_>, route: PcaRoute, allowed: u64) -> Error {
         format!("{} are allowed for that", human_bytes(allowed)),
         format!(
             "Allow {} more, or use {}",
-            human_bytes((needed + needed / 10).saturating_sub(allowed)),
+            human_bytes_enough(needed.saturating_sub(allowed)),
             if route == PcaRoute::Dual { "fewer rows or another route" } else { "fewer columns" }
         ),
     )

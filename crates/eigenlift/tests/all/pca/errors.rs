@@ -203,6 +203,42 @@ fn too_little_memory_is_refused_with_what_is_needed() {
     assert!(matches!(error, Error::Memory { .. }), "{error}");
 }
 
+/// The number of bytes that a text such as "1.5 KiB" at this place stands for.
+fn bytes_at(text: &str) -> f64 {
+    let mut words = text.split_whitespace();
+    let number: f64 = words.next().and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{text}"));
+    let unit = words.next().unwrap_or_default().trim_end_matches([';', '.', ',']);
+    number * 1024f64.powi(["B", "KiB", "MiB", "GiB"].iter().position(|u| *u == unit).unwrap_or(9) as i32)
+}
+
+#[test]
+fn the_memory_that_a_message_names_adds_up_and_is_enough() {
+    let whiten = |limit: u64| Whitening::new(WhiteningMethod::Zca).with(|p| p.memory_limit(limit));
+    let wide: AnySamples = noise(300, 200, 7).into();
+    let refused = |limit: u64| whiten(limit).prepare(&wide).map(|_| ()).unwrap_err().to_string();
+    let rows = noise(3000, 40, 7);
+    let chunked =
+        |limit: u64| whiten(limit).prepare(&mut RowsInMemory::new(&rows)).map(|job| job.plan().clone());
+    let messages = [
+        (1_000_000, refused(1_000_000)),
+        (3000, refused(3000)),
+        (10_000, chunked(10_000).unwrap_err().to_string()),
+        (100_000, chunked(100_000).unwrap_err().to_string()),
+    ];
+    for (limit, message) in messages {
+        let after = |word: &str| bytes_at(message.split_once(word).unwrap_or_else(|| panic!("{message}")).1);
+        let (needed, allowed, more) = (after(" needs "), after("; "), after("Allow "));
+        // Each number is rounded to a tenth of its unit, the last one up.
+        let rounding = 0.05 * (needed.max(allowed) / 10.0).max(1024.0);
+        assert!((allowed + more - needed).abs() <= 3.0 * rounding, "{limit}: {message}");
+        let enough = limit + more.ceil() as u64;
+        match message.contains("3000 ×") {
+            true => drop(chunked(enough).unwrap_or_else(|e| panic!("{message}\n{e}"))),
+            false => drop(whiten(enough).prepare(&wide).unwrap_or_else(|e| panic!("{message}\n{e}"))),
+        }
+    }
+}
+
 #[test]
 fn a_stream_obeys_its_memory_limit() {
     let error = Pca::new(2).memory_limit(1000).stream(500).map(|_| ()).unwrap_err();

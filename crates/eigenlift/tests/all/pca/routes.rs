@@ -53,6 +53,8 @@ fn all_routes_find_the_same_axes() {
                     // The reference has roundings of its own.
                     let (low, high) = (interval.low - rounding, interval.high + rounding);
                     assert!(low <= values[j] && values[j] <= high, "{what}: {interval:?} {}", values[j]);
+                    let own = model.eigenvalues()[j];
+                    assert!(interval.low <= own && own <= interval.high, "{what}: {interval:?} {own}");
                     let width = interval.high - interval.low;
                     assert!(
                         width <= 1e-10 * values[0],
