@@ -15,7 +15,7 @@ pub(crate) use barycentric::barycentric_weights;
 pub(crate) use budget::{allowance, block_bytes};
 pub(crate) use names::check_column_names;
 
-pub use any::{AnyModel, Fitted, Stored};
+pub use any::{AnyModel, Stored};
 pub(crate) use any::{Reader, reader};
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
 pub(crate) use file::{
@@ -38,6 +38,7 @@ use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine, scale_columns, shift_columns};
 use crate::matrix::Matrix;
 use crate::progress::Watch;
+use crate::rows::in_memory;
 
 /// Rows whose lift is held at a time.
 const PIECE_ROWS: usize = 4096;
@@ -172,7 +173,8 @@ impl Projection {
         match &self.lift {
             Lift::Kernel { kernel, samples } => {
                 kernel.check_points(x)?;
-                engine.cross(kernel, x, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
+                let rows = in_memory(x, engine);
+                rows.cross(kernel, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
             }
             Lift::Features { kernel, map } => {
                 kernel.check_points(x)?;

@@ -19,6 +19,7 @@ use crate::matrix::Matrix;
 use crate::memory::{collected, room_for};
 use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
+use crate::rows::in_memory;
 use std::sync::Arc;
 
 /// How alike neighbours are.
@@ -194,7 +195,8 @@ impl LaplacianEigenmaps {
         x: &AnySamples,
         storage: Storage,
     ) -> Result<Solved> {
-        let gram = engine.gram(similarity, x, storage)?;
+        let rows = in_memory(x, engine);
+        let gram = rows.gram(similarity, storage, false)?;
         walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted()).map(Solved::of)
     }
 
