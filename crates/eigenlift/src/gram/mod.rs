@@ -6,7 +6,7 @@ mod pair;
 mod schedule;
 mod symmetric;
 
-pub use cross::CrossGram;
+pub(crate) use cross::CrossGram;
 pub(crate) use given::{asymmetry, check_gram_matrix, check_magnitude, symmetry_allowance};
 pub use pair::{Pair, PairProducts};
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};

@@ -22,7 +22,8 @@ pub(crate) use file::{
     Arrays, Declared, Dim, LiftRecord, MapRecord, ModelReader, Out, Rule, SAVE_AGAIN, Table, in_kernel,
     in_samples, kernel_text, shown,
 };
-pub use fitted::{Body, Model, On};
+pub(crate) use fitted::On;
+pub use fitted::{Body, Model};
 pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub use plan::{Plan, Planned, Route, Solver};
@@ -89,7 +90,7 @@ impl Lift {
 
 /// The mean of φ over the samples of a fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeatureMean {
+pub(crate) struct FeatureMean {
     /// Over the coordinates of the lift; `None` where each of the samples has 1/n.
     pub coefficients: Option<Vec<f64>>,
     /// ‖mean φ‖².

@@ -91,6 +91,7 @@ impl Chunks for StreamRows<'_> {
         visit: &mut dyn FnMut(AnyPoints<'_>, usize) -> Result<()>,
     ) -> Result<()> {
         self.read(pass, &mut |data, at| {
+            pass.watch.check()?;
             let (from, to) = (range.start.max(at), range.end.min(at + data.n_rows()));
             if from >= to {
                 return Ok(());

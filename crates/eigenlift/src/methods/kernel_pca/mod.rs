@@ -16,7 +16,8 @@ mod schedule;
 mod stream;
 
 pub use align::{AlignOptions, Alignment};
-pub use fitted::{FittedKernelPca, KernelPcaBody};
+pub use fitted::FittedKernelPca;
+pub(crate) use fitted::KernelPcaBody;
 pub use stream::KernelPcaStream;
 
 use crate::eigen::Indefinite;
