@@ -8,6 +8,7 @@ use eigenlift::features::{self, pivoted_cholesky};
 use eigenlift::gram::{Similarity, Storage};
 use eigenlift::kernel::{CATALOG, Kernel, KernelSpec};
 use eigenlift::matrix::Matrix;
+use eigenlift::rows::{Data, Pass};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -84,7 +85,7 @@ pub(crate) fn kernel_matrix(
     let values = work::run(py, threads, progress, move |engine, watch| {
         kernel.check_points(rows.points())?;
         kernel.check_points(samples.points())?;
-        engine.cross(&kernel, rows.points(), &samples)?.to_dense(watch)
+        Data::from(rows).rows(engine, false)?.cross(&kernel, &samples)?.to_dense(watch)
     })?;
     to_array(py, values)
 }
@@ -114,7 +115,8 @@ pub(crate) fn kernel_times(
     let product = work::run(py, threads, progress, move |engine, watch| {
         kernel.check_points(rows.points())?;
         let mut out = Matrix::zeros(rows.n_rows(), block.n_cols());
-        engine.cross(&kernel, rows.points(), &samples)?.apply(block.view(), out.view_mut(), watch)?;
+        let rows = Data::from(rows).rows(engine, false)?;
+        rows.cross(&kernel, &samples)?.apply(block.view(), out.view_mut(), watch)?;
         Ok(Scores::new(out, single))
     })?;
     product.into_python(py)
@@ -130,14 +132,10 @@ pub(crate) fn kernel_diagonal<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let samples = x.samples()?;
     let kernel = self::kernel(kernel, samples.n_cols())?;
-    let values = work::run(py, threads, None, move |_, _| {
+    let values = work::run(py, threads, None, move |engine, watch| {
         kernel.check_points(samples.points())?;
-        let mut out = vec![0.0; samples.n_rows()];
-        match samples.points() {
-            AnyPoints::F32(rows) => kernel.diagonal(rows, &mut out),
-            AnyPoints::F64(rows) => kernel.diagonal(rows, &mut out),
-        }
-        Ok(out)
+        let rows = Data::from(samples).rows(engine, false)?;
+        rows.diagonal(&Similarity::Kernel(kernel), &Pass::new(watch))
     })?;
     Ok(values.into_pyarray(py))
 }
@@ -182,7 +180,8 @@ pub(crate) fn pivots<'py>(
     let kernel = self::kernel(kernel, samples.n_cols())?;
     let chosen = work::run(py, threads, progress, move |engine, watch| {
         kernel.check_points(samples.points())?;
-        let gram = engine.gram(&Similarity::Kernel(kernel.clone()), &samples, Storage::Tiled)?;
+        let (similarity, rows) = (Similarity::Kernel(kernel), Data::from(samples).rows(engine, false)?);
+        let gram = rows.gram(&similarity, Storage::Tiled, false)?;
         pivoted_cholesky(&*gram, rank, seed, watch).map(|factor| factor.pivots)
     })?;
     Ok(chosen.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py))

@@ -14,7 +14,7 @@ use eigenlift::kernel::{Kernel, KernelSpec};
 use eigenlift::matrix::{MatRef, Matrix};
 use eigenlift::methods::pca::WhiteningMethod;
 use eigenlift::methods::{AnyModel, Pca, Whitening};
-use eigenlift::rows::{Data, Found, GramPass, Partitions, PivotDraw, RowSums};
+use eigenlift::rows::{Data, Fitted, Found, GramPass, Partitions, PivotDraw, RowSums};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -167,9 +167,10 @@ impl Partitions for Remote {
         self.ask(|object| vector(object.call_method1("kernel_diagonal", (kernel.to_string(), single))?))
     }
 
-    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>> {
+    fn project(&self, model: &dyn Fitted) -> Result<Matrix<f64>> {
+        let model = AnyModel::from_bytes(&model.bytes()?)?;
         self.ask(|object| {
-            let model = Model::new(model.clone());
+            let model = Model::new(model);
             table(object.call_method1("project", (model,))?)
         })
     }

@@ -49,21 +49,30 @@ const THREADS: [Forbidden; 5] = [
     Forbidden { word: "thread::Builder", instead: "only engine/cpu.rs starts threads" },
 ];
 
-/// Folders of the library that compute kernel values; everything else asks them through `rows`, so that it runs wherever rows are.
+/// Folders of the library that compute kernel values; everything else, other crates too, asks them of `rows`, so that it runs wherever rows
+/// are.
 const COMPUTES_KERNELS: [&str; 5] = ["kernel/", "gram/", "features/", "rows/", "kernel_check/"];
 /// Files beside them: descents that need kernel values together with their gradients, for some points at a time.
 const DESCENDS: [&str; 4] =
     ["preimage/target.rs", "preimage/ridge.rs", "preimage/way_back.rs", "monitoring/surface.rs"];
-const KERNEL_VALUES: [Forbidden; 6] = [
+/// What computes values by itself outside of the library: selection of features, slow references, and tables of values that are printed.
+const OWN_TILES: [&str; 4] = [
+    "crates/eigenlift-select/",
+    "crates/eigenlift-testkit/",
+    "crates/eigenlift-fuzz/",
+    "crates/eigenlift-cli/src/pairwise.rs",
+];
+const KERNEL_VALUES: [Forbidden; 7] = [
     Forbidden { word: "kernel.tile(", instead: THROUGH_ROWS },
     Forbidden { word: "kernel.matrix(", instead: THROUGH_ROWS },
     Forbidden { word: "kernel.diagonal(", instead: THROUGH_ROWS },
     Forbidden { word: "kernel.pair(", instead: THROUGH_ROWS },
+    Forbidden { word: "diagonal_of(", instead: THROUGH_ROWS },
     Forbidden { word: "CrossGram::new", instead: THROUGH_ROWS },
     Forbidden { word: "SymmetricGram::new", instead: THROUGH_ROWS },
 ];
 const THROUGH_ROWS: &str =
-    "kernel values are asked of `rows`: gram, diagonal, features, feature_sums, pivots or project";
+    "kernel values are asked of `rows`: gram, cross, diagonal, features, feature_sums, pivots or project";
 
 const FAER: [Forbidden; 1] =
     [Forbidden { word: "faer", instead: "only linalg.rs and files below linalg/ name faer" }];
@@ -94,6 +103,9 @@ fn too_long(path: &str, text: &str, most: usize) -> Option<Violation> {
 fn check_file(source: &Source) -> Vec<Violation> {
     let mut found = Vec::from_iter(too_long(&source.path, &source.text, MOST_LINES));
     found.extend(forbid(source, &UNFINISHED));
+    if asks_for_kernel_values(source) {
+        found.extend(forbid(source, &KERNEL_VALUES));
+    }
     if !source.ships() {
         return found;
     }
@@ -103,20 +115,24 @@ fn check_file(source: &Source) -> Vec<Violation> {
             found.extend(forbid(source, &THREADS));
         }
     }
-    if source.path.strip_prefix(LIBRARY).is_some_and(asks_for_kernel_values) {
-        found.extend(forbid(source, &KERNEL_VALUES));
-    }
     if !NAMES_FAER.iter().any(|path| source.path.starts_with(path)) {
         found.extend(forbid(source, &FAER));
     }
     found
 }
 
-/// Whether a file of the library has to ask for kernel values. The engine gives Gram matrices.
-fn asks_for_kernel_values(inside: &str) -> bool {
-    let may =
-        COMPUTES_KERNELS.iter().chain(&DESCENDS).chain(&["engine/"]).any(|path| inside.starts_with(path));
-    !may && inside.contains('/')
+/// Whether a file has to ask for kernel values.
+fn asks_for_kernel_values(source: &Source) -> bool {
+    match source.path.strip_prefix(LIBRARY) {
+        Some(inside) => {
+            !source.only_tests
+                && !COMPUTES_KERNELS.iter().chain(&DESCENDS).any(|path| inside.starts_with(path))
+        }
+        None => {
+            (source.ships() || source.path.starts_with("python/src/"))
+                && !OWN_TILES.iter().any(|path| source.path.starts_with(path))
+        }
+    }
 }
 
 fn forbid<'a>(source: &'a Source, words: &'a [Forbidden]) -> impl Iterator<Item = Violation> + 'a {
@@ -148,13 +164,27 @@ mod tests {
 
     #[test]
     fn methods_ask_for_kernel_values() {
-        for line in ["kernel.tile(a, b, c, d)", "self.kernel.diagonal(x, out)", "CrossGram::new(k, x, y)"] {
+        for line in [
+            "kernel.tile(a, b, c, d)",
+            "self.kernel.diagonal(x, out)",
+            "gram::diagonal_of(s, x, 0, out)",
+            "CrossGram::new(k, x, y)",
+        ] {
             let code = format!("fn f() {{ {line}; }}");
-            for path in
-                ["methods/kernel_k_means/fitted.rs", "tuning/a.rs", "factor/mod.rs", "monitoring/measure.rs"]
-            {
+            for path in [
+                "methods/kernel_k_means/fitted.rs",
+                "tuning/a.rs",
+                "factor/mod.rs",
+                "monitoring/measure.rs",
+                "model/mod.rs",
+                "engine/cpu.rs",
+                "quality.rs",
+            ] {
                 assert_eq!(messages(&format!("{LIBRARY}{path}"), &code).len(), 1, "{path}: {line}");
             }
+            assert_eq!(messages("python/src/kernels.rs", &code).len(), 1, "{line}");
+            assert_eq!(messages("crates/eigenlift-cli/src/score.rs", &code).len(), 1, "{line}");
+            assert!(messages("crates/eigenlift-select/src/filter/a.rs", &code).is_empty(), "{line}");
             for path in ["rows/memory.rs", "gram/cross.rs", "features/landmarks.rs", "preimage/target.rs"] {
                 assert!(messages(&format!("{LIBRARY}{path}"), &code).is_empty(), "{path}: {line}");
             }

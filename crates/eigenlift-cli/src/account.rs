@@ -1,5 +1,6 @@
 //! The account of a fit: what was computed and how far it can be trusted.
 
+use crate::exit::Failure;
 use crate::figures;
 use crate::model::Model;
 use crate::outputs::Written;
@@ -57,17 +58,17 @@ impl<'a> FitAccount<'a> {
         model: &dyn Model,
         seconds: Seconds,
         files: &'a [Written],
-    ) -> Self {
-        Self {
+    ) -> Result<Self, Failure> {
+        Ok(Self {
             command,
             version: env!("CARGO_PKG_VERSION"),
             data,
-            found: model.found(),
+            found: model.found()?,
             warnings: data.warnings.iter().cloned().chain(model.warnings()).collect(),
             seconds,
             peak_memory_bytes: peak_memory(),
             files,
-        }
+        })
     }
 }
 

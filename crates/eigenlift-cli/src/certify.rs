@@ -131,7 +131,7 @@ fn tell(
 ) -> Result<(), Failure> {
     let words = Words::new(speech.quiet);
     if speech.json {
-        return outputs::print_json(&FitAccount::new(command, &input.account, model, seconds, files));
+        return outputs::print_json(&FitAccount::new(command, &input.account, model, seconds, files)?);
     }
     crate::method::say(model, words);
     account::say_end(seconds, files, words);

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &DemoArgs, session: &Session) -> Result<(), Failure> {
     demo.toy()?;
     demo.worked_example()?;
     if args.speech.json {
-        return outputs::print_json(&FitAccount::new("demo", &account, &model, demo.seconds, &demo.files));
+        return outputs::print_json(&FitAccount::new("demo", &account, &model, demo.seconds, &demo.files)?);
     }
     account::say_end(demo.seconds, &demo.files, words);
     Ok(())

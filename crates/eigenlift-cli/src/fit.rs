@@ -245,7 +245,7 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         if self.json() {
             let command = format!("fit {}", self.asked.method.name());
-            return outputs::print_json(&FitAccount::new(&command, data, model, seconds, files));
+            return outputs::print_json(&FitAccount::new(&command, data, model, seconds, files)?);
         }
         account::say_end(seconds, files, self.words());
         Ok(())

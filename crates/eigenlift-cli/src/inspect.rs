@@ -26,7 +26,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             "header": header,
         });
         if let Some(facts) = facts.as_object_mut() {
-            facts.extend(model.found());
+            facts.extend(model.found()?);
         }
         return outputs::print_json(&facts);
     }

@@ -45,8 +45,8 @@ pub(crate) struct PlanWords {
 }
 
 impl PlanWords {
-    pub(crate) fn new(plan: &(impl std::fmt::Display + serde::Serialize)) -> Self {
-        Self { text: plan.to_string(), json: serde_json::to_value(plan).unwrap_or_default() }
+    fn new(plan: &(impl std::fmt::Display + serde::Serialize)) -> Result<Self, Failure> {
+        Ok(Self { text: plan.to_string(), json: json_of(plan)? })
     }
 
     /// Adds what the whole command takes: bytes with rows and scores, and how often it reads the file; at most how many and how often
@@ -99,8 +99,8 @@ impl<'a> Prepared<'a> {
     fn new<B: Body>(
         job: Job<'a, B>,
         finish: impl FnOnce(FittedModel<B>) -> Result<Box<dyn Model>, Failure> + 'a,
-    ) -> Self {
-        Self { plan: PlanWords::new(job.plan()), run: Box::new(move || finish(job.run()?)) }
+    ) -> Result<Self, Failure> {
+        Ok(Self { plan: PlanWords::new(job.plan())?, run: Box::new(move || finish(job.run()?)) })
     }
 
     /// Fits the model.
@@ -334,9 +334,23 @@ fn check_plots(method: &str, plots: &[PlotKind], known: &[PlotKind]) -> Result<(
     }
 }
 
-fn object(value: impl serde::Serialize) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
+/// What programs read of a value.
+fn json_of(value: &impl serde::Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(value).map_err(|why| no_json(&why))
+}
+
+fn no_json(why: &dyn std::fmt::Display) -> Failure {
+    Failure::Library(Error::model(
+        format!("results that cannot be written as JSON ({why})"),
+        "names and numbers of a result must be those that JSON knows",
+        "Report this as a bug of eigenlift, with the command",
+    ))
+}
+
+/// The same of a value with named parts.
+fn object(value: impl serde::Serialize) -> Result<Map<String, Value>, Failure> {
+    match json_of(&value)? {
+        Value::Object(map) => Ok(map),
+        _ => Err(no_json(&"they have no names")),
     }
 }

@@ -66,7 +66,10 @@ pub(crate) trait Model: Send + Sync {
     /// What was found, in words.
     fn words(&self) -> Vec<String>;
     /// What was found, for programs.
-    fn found(&self) -> Map<String, Value>;
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn found(&self) -> Result<Map<String, Value>, Failure>;
     /// Shares of the variance along coordinates, where they have one.
     fn shares(&self) -> Vec<f64>;
     /// Pictures that tell something of this model, beside that of its scores; `has_rows` says that the rows are at hand.

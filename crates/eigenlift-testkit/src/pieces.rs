@@ -7,10 +7,9 @@ use eigenlift::features::{FeatureSums, RowFeatures};
 use eigenlift::gram::Pair;
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::{MatRef, Matrix};
-use eigenlift::methods::AnyModel;
 use eigenlift::methods::pca::PcaStream;
 use eigenlift::progress::Watch;
-use eigenlift::rows::{Found, GramPass, Partitions, RowSums, centered_product};
+use eigenlift::rows::{Fitted, Found, GramPass, Partitions, RowSums, centered_product};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -239,12 +238,12 @@ impl Partitions for Cut {
             .collect())
     }
 
-    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>> {
+    fn project(&self, model: &dyn Fitted) -> Result<Matrix<f64>> {
         let mut numbers = Vec::new();
         for piece in &self.pieces {
-            numbers.extend(model.fitted().project(piece.points(), &Watch::default())?.into_vec());
+            numbers.extend(model.project(piece.points(), &Watch::default())?.into_vec());
         }
-        Matrix::from_vec(numbers, self.n_rows(), model.fitted().n_outputs())
+        Matrix::from_vec(numbers, self.n_rows(), model.n_outputs())
     }
 }
 

@@ -7,7 +7,7 @@ use eigenlift::gram::{Similarity, Storage};
 use eigenlift::kernel::Kernel;
 use eigenlift::matrix::Matrix;
 use eigenlift::methods::pca::PcaRoute;
-use eigenlift::methods::{AnyModel, KernelPca, Pca};
+use eigenlift::methods::{KernelPca, Pca};
 use eigenlift::progress::Watch;
 use eigenlift::rows::{Pass, PivotDraw, Place, Rows};
 
@@ -33,6 +33,7 @@ impl RowLaws<'_> {
         self.shape(rows);
         self.single_rows(rows);
         self.diagonal(rows);
+        self.cross(rows);
         for chunk in [7, 1000] {
             self.features(rows, chunk);
         }
@@ -89,6 +90,28 @@ impl RowLaws<'_> {
         same(rows.gather(&[], &pass).unwrap(), &[]);
         same(rows.samples(&pass).unwrap(), &(0..n).collect::<Vec<_>>());
         assert_eq!(rows.gather(&some, &pass).unwrap().precision(), self.x.precision());
+    }
+
+    /// K(X, Y)·B against the plain sum, and K(X, Y) written out.
+    fn cross(&self, rows: &dyn Rows) {
+        let (kernel, watch, n) = (self.kernel(), Watch::default(), self.x.n_rows());
+        let some: Vec<usize> = (0..n).step_by(3).collect();
+        let samples = self.x.gather(&some);
+        let m = some.len();
+        let k = Matrix::from_fn(n, m, |i, j| kernel.pair(&self.row(i), &self.row(some[j])));
+        let block = Matrix::from_fn(m, 2, |j, c| ((j * 5 + c) as f64 * 0.4).sin());
+        let expected = Matrix::from_fn(n, 2, |i, c| (0..m).map(|j| k[(i, j)] * block[(j, c)]).sum::<f64>());
+        let cross = rows.cross(&kernel, &samples).unwrap();
+        assert_eq!((cross.n_rows(), cross.n_cols()), (n, m), "shape of K(X, Y)");
+        let product = || {
+            let mut out = Matrix::zeros(n, 2);
+            cross.apply(block.view(), out.view_mut(), &watch).unwrap();
+            out
+        };
+        let found = product();
+        self.close(found.as_slice(), expected.as_slice(), "K(X, Y)·B");
+        assert_eq!(product().as_slice(), found.as_slice(), "the same bits when asked again");
+        self.close(cross.to_dense(&watch).unwrap().as_slice(), k.as_slice(), "K(X, Y)");
     }
 
     fn diagonal(&self, rows: &dyn Rows) {
@@ -182,7 +205,7 @@ impl RowLaws<'_> {
         let watch = Watch::default();
         let model = KernelPca::new(2).kernel("rbf(gamma=0.1)".parse().unwrap()).fit(self.x.clone()).unwrap();
         let expected = model.transform(self.x.points()).unwrap();
-        let found = rows.project(&AnyModel::from(model), &Pass::new(&watch)).unwrap();
+        let found = rows.project(&model, &Pass::new(&watch)).unwrap();
         self.close(found.as_slice(), expected.as_slice(), "scores");
     }
 

@@ -10,6 +10,8 @@ use eigenlift::matrix::Matrix;
 use eigenlift::methods::KernelPca;
 use eigenlift::operator::{Centered, LinearOperator};
 use eigenlift::progress::Watch;
+use eigenlift::rows::Data;
+use std::sync::Arc;
 
 fn main() -> Result<(), Error> {
     let samples = data::worked_example()?.samples;
@@ -17,7 +19,9 @@ fn main() -> Result<(), Error> {
     let similarity = Similarity::Kernel(Kernel::new(&spec, samples.n_cols())?);
     let watch = Watch::default();
 
-    let gram = Cpu::new(1)?.gram(&similarity, &samples.clone().into(), Storage::Stored)?;
+    let engine: Arc<dyn Engine> = Arc::new(Cpu::new(1)?);
+    let rows = Data::from(samples.clone()).rows(&engine, false)?;
+    let gram = rows.gram(&similarity, Storage::Stored, false)?;
     print_matrix("K", &gram.to_dense(&watch)?, 0);
     print_matrix("K̃ = HKH", &Centered::new(&*gram).to_dense(&watch)?, 0);
 

@@ -1,19 +1,15 @@
-//! Where k(X, Y)·B runs. A new device implements [`Engine`]; nothing else changes.
+//! The threads and the memory that work runs with. What is computed of rows is asked of [`crate::rows::Rows`].
 
 mod cpu;
 mod memory;
 
 pub use cpu::Cpu;
 
-use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
-use crate::gram::{Similarity, Storage};
-use crate::kernel::Kernel;
 use crate::memory::guard;
-use crate::operator::{GramOperator, LinearOperator};
 use std::fmt::Debug;
 
-/// A place where Gram matrices live and are multiplied.
+/// Threads, and what memory they may have.
 pub trait Engine: Debug + Send + Sync {
     /// A short name for plans and accounts.
     fn name(&self) -> String;
@@ -26,28 +22,6 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Runs `work` with this engine's threads.
     fn run(&self, work: &mut (dyn FnMut() + Send));
-
-    /// The Gram matrix of samples with themselves.
-    ///
-    /// # Errors
-    /// When the similarity does not fit the samples.
-    fn gram(
-        &self,
-        similarity: &Similarity,
-        x: &AnySamples,
-        storage: Storage,
-    ) -> Result<Box<dyn GramOperator>>;
-
-    /// The matrix of similarities between new rows and samples.
-    ///
-    /// # Errors
-    /// When the device refuses.
-    fn cross<'a>(
-        &self,
-        kernel: &'a Kernel,
-        x: AnyPoints<'a>,
-        samples: &'a AnySamples,
-    ) -> Result<Box<dyn LinearOperator + 'a>>;
 }
 
 impl dyn Engine + '_ {

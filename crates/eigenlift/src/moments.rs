@@ -6,9 +6,9 @@ mod outer;
 mod triangle;
 
 pub(crate) use absorber::{Absorber, WideAbsorber, scatter};
-pub use directions::Directions;
+pub(crate) use directions::Directions;
 pub(crate) use outer::{add_outer_products, padded};
-pub use triangle::Triangle;
+pub(crate) use triangle::Triangle;
 
 use crate::error::{Error, Result};
 use crate::linalg::{differences, shift_columns};

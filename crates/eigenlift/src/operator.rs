@@ -2,7 +2,7 @@
 
 mod sparse;
 
-pub use sparse::SparseSymmetric;
+pub(crate) use sparse::SparseSymmetric;
 
 use crate::error::Result;
 use crate::matrix::{MatMut, MatRef, Matrix};

@@ -31,7 +31,7 @@ pub(super) fn floats(values: impl Iterator<Item = f64>) -> String {
 /// Everything that the page shows of a fit.
 pub(super) fn of(fit: &Fit, args: &[String], seconds: f64) -> Result<Value, Failure> {
     let model = &*fit.model;
-    let found = model.found();
+    let found = model.found()?;
     let method = model.fitted().method();
     let drawn = Drawn::of(model, &fit.scores);
     let scores = &*drawn.values;

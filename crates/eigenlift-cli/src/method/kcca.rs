@@ -170,7 +170,7 @@ impl Method for KccaSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.settings(data, watch)?.prepare(&views_of(data, &rows.samples))?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(model))))
+        Prepared::new(job, |model| Ok(Box::new(model)))
     }
 }
 
@@ -259,7 +259,7 @@ impl Model for FittedKernelCca {
         lines
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         object(json!({
             "plan": self.plan(),
             "kernels": self.plan().views.iter().map(|view| &view.kernel).collect::<Vec<_>>(),

@@ -136,7 +136,7 @@ impl Method for KdaSettings<'_> {
     ) -> Result<Prepared<'a>, Failure> {
         let classes = self.classes(data, rows)?;
         let job = self.settings(data, &classes, watch)?.prepare(&rows.samples, &classes.of_rows)?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 }
 
@@ -242,7 +242,7 @@ impl Model for Told {
         lines
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         let model = &self.model;
         let means = model.class_means();
         object(json!({

@@ -81,7 +81,7 @@ impl Method for KkmeansSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.settings(data, watch)?.prepare(&rows.samples)?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 }
 
@@ -218,7 +218,7 @@ impl Model for Told {
         lines
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         let model = &self.model;
         object(json!({
             "plan": model.plan(),

@@ -4,7 +4,7 @@ mod aligned;
 
 pub(crate) use aligned::Earlier;
 
-use super::{Method, Model, Prepared, Rows, check_plots, object};
+use super::{Method, Model, Prepared, Rows, check_plots, json_of, object};
 use crate::account;
 use crate::args::{LowRankArgs, Precision, SettingArgs, SolverChoice};
 use crate::exit::Failure;
@@ -227,7 +227,7 @@ impl Method for KernelPcaSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.in_memory(data, watch)?.prepare(&rows.samples)?;
-        Ok(Prepared::new(job, move |model| self.finish(model, rows, watch)))
+        Prepared::new(job, move |model| self.finish(model, rows, watch))
     }
 
     fn prepare_source<'a>(
@@ -243,7 +243,7 @@ impl Method for KernelPcaSettings<'_> {
             ));
         }
         let settings = settings(self.args, &rows.account, rows.held_bytes())?.watch(watch.clone());
-        Ok(Prepared::new(settings.prepare(rows)?, |model| Ok(Box::new(model))))
+        Prepared::new(settings.prepare(rows)?, |model| Ok(Box::new(model)))
     }
 
     fn finish_source(
@@ -280,12 +280,12 @@ impl Model for FittedKernelPca {
         account::words(self)
     }
 
-    fn found(&self) -> Map<String, Value> {
-        let mut found = object(account::Found::new(self));
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
+        let mut found = object(account::Found::new(self))?;
         if let Some(choice) = self.choice() {
-            found.insert("choice".into(), serde_json::to_value(choice).unwrap_or_default());
+            found.insert("choice".into(), json_of(choice)?);
         }
-        found
+        Ok(found)
     }
 
     fn shares(&self) -> Vec<f64> {

@@ -307,6 +307,6 @@ impl Method for ManifoldSettings<'_> {
         let input = self.input(data, &rows.samples)?;
         let source = self.source(data, rows, &input);
         let job = self.job(data, input, watch)?;
-        Ok(Prepared::new(job, move |model| self.told(model, data, source)))
+        Prepared::new(job, move |model| self.told(model, data, source))
     }
 }

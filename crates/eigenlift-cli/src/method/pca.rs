@@ -1,6 +1,6 @@
 //! Principal component analysis.
 
-use super::{Method, Model, Prepared, Rows, check_plots, object};
+use super::{Method, Model, Prepared, Rows, check_plots, json_of, object};
 use crate::account::{SHOWN_COMPONENTS, certified, choice_table, number};
 use crate::args::{LinearArgs, PcaArgs, Precision, RuleArgs};
 use crate::exit::Failure;
@@ -165,7 +165,7 @@ impl Method for PcaSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.in_memory(data, watch).prepare((rows.samples.points(), rows.weights.as_deref()))?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 
     fn prepare_source<'a>(
@@ -174,7 +174,7 @@ impl Method for PcaSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.settings(&rows.account, rows.held_bytes(), watch).prepare(rows)?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 }
 
@@ -363,7 +363,7 @@ impl Model for Told {
         lines
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         let model = &self.model;
         let certificate = model.certificate();
         let mut found = object(json!({
@@ -382,14 +382,14 @@ impl Model for Told {
             "ties": certificate.ties.iter().map(|(a, b)| (a + 1, b + 1)).collect::<Vec<_>>(),
             "stats": model.stats(),
             "threads": model.plan().threads,
-        }));
+        }))?;
         if let Some(measured) = self.measured {
             found.insert("measured_residual_error".into(), measured.into());
         }
         if let Some(choice) = model.choice() {
-            found.insert("choice".into(), serde_json::to_value(choice).unwrap_or_default());
+            found.insert("choice".into(), json_of(choice)?);
         }
-        found
+        Ok(found)
     }
 
     fn shares(&self) -> Vec<f64> {

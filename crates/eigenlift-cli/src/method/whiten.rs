@@ -80,7 +80,7 @@ impl Method for WhitenSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.in_memory(data, watch).prepare((rows.samples.points(), rows.weights.as_deref()))?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 
     fn prepare_source<'a>(
@@ -89,7 +89,7 @@ impl Method for WhitenSettings<'_> {
         watch: &'a Watch,
     ) -> Result<Prepared<'a>, Failure> {
         let job = self.settings(&rows.account, rows.held_bytes(), watch).prepare(rows)?;
-        Ok(Prepared::new(job, |model| Ok(Box::new(Told::of(model)))))
+        Prepared::new(job, |model| Ok(Box::new(Told::of(model))))
     }
 }
 
@@ -172,7 +172,7 @@ impl Model for Told {
         ]
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         let (model, pca) = (&self.model, self.model.pca());
         object(json!({
             "plan": model.plan(),

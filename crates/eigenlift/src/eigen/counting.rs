@@ -9,7 +9,7 @@ const PRODUCTS: f64 = 64.0;
 
 /// What an orthonormal basis Q and its products W = AQ prove about all eigenvalues of A.
 #[derive(Clone, Debug)]
-pub struct BasisProducts {
+pub(crate) struct BasisProducts {
     /// QᵀAQ.
     inside: Matrix<f64>,
     /// WᵀW − (QᵀW)ᵀQᵀW = BᵀB, for the part B of AQ outside of Q.
@@ -35,7 +35,7 @@ impl BasisProducts {
     /// From Q and W.
     ///
     /// Cost: 4·n·m² flops for m columns.
-    pub fn new(q: MatRef<'_, f64>, w: MatRef<'_, f64>, unit_roundoff: f64) -> Self {
+    pub(crate) fn new(q: MatRef<'_, f64>, w: MatRef<'_, f64>, unit_roundoff: f64) -> Self {
         let m = q.n_cols();
         let (along, squares) = (inner(q, w), inner(w, w));
         let inside = Matrix::from_fn(m, m, |i, j| 0.5 * (along[(i, j)] + along[(j, i)]));

@@ -14,7 +14,7 @@ mod spectrum;
 
 pub use certificate::{Bounds, Certificate, Grounds, Interval};
 pub(crate) use certificate::{LeftOut, Sketched, Whole};
-pub use counting::BasisProducts;
+pub(crate) use counting::BasisProducts;
 pub(crate) use counting::Sizes;
 pub use davidson::Davidson;
 pub(crate) use davidson::{Impatient, basis_columns, block_columns};
@@ -23,8 +23,10 @@ pub(crate) use krylov::lowest_ritz_value;
 pub(crate) use leading::{Entries, leading_eigenpairs};
 pub(crate) use lowest::{LOOK_PASSES, Negated, RESOLUTION, lowest_eigenvalue};
 pub(crate) use rayleigh_ritz::{Refined, rayleigh_ritz};
+pub(crate) use smallest::Smallest;
+pub(crate) use smallest::SmallestOptions;
+pub(crate) use smallest::smallest;
 pub(crate) use smallest::smallest_bytes;
-pub use smallest::{Smallest, SmallestOptions, SmallestRoute, smallest};
 pub(crate) use spectrum::column_signs;
 pub(crate) use spectrum::{Convergence, descending};
 pub use spectrum::{Indefinite, fix_signs, rank_threshold, residual_floor};
@@ -83,7 +85,7 @@ pub struct EigenPairs {
     /// All eigenvalues, largest first, when they were computed.
     pub all: Option<Vec<f64>>,
     /// What the solver's basis proves about the eigenvalues that were not wanted, where it has one.
-    pub basis: Option<BasisProducts>,
+    pub(crate) basis: Option<BasisProducts>,
     /// What it took.
     pub stats: SolveStats,
 }

@@ -35,7 +35,7 @@ const NOISE: f64 = 64.0;
 
 /// What the search for the smallest eigenpairs is told.
 #[derive(Clone, Debug)]
-pub struct SmallestOptions<'a> {
+pub(crate) struct SmallestOptions<'a> {
     /// Columns that span known eigenvectors that are not wanted, such as the constant vector of a Laplacian.
     pub deflate: Option<MatRef<'a, f64>>,
     /// Residual ‖Av − θv‖ ≤ tolerance·θ is asked for, or what rounding allows.
@@ -51,7 +51,7 @@ pub struct SmallestOptions<'a> {
 /// How the smallest eigenpairs were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SmallestRoute {
+pub(crate) enum SmallestRoute {
     /// All eigenpairs of the matrix written out.
     Dense,
     /// With the factor of A + σI.
@@ -62,7 +62,7 @@ pub enum SmallestRoute {
 
 impl SmallestRoute {
     /// The route in words.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
             Self::ShiftInvert => "shift and invert",
@@ -73,13 +73,11 @@ impl SmallestRoute {
 
 /// The smallest eigenpairs and how they were found.
 #[derive(Clone, Debug)]
-pub struct Smallest {
+pub(crate) struct Smallest {
     /// Eigenpairs, smallest eigenvalue first; `all`, where known, is ascending too.
     pub pairs: EigenPairs,
     /// How they were found.
     pub route: SmallestRoute,
-    /// Bytes that the factor of A + σI takes, where its pattern was looked at.
-    pub factor_bytes: Option<u64>,
 }
 
 /// Bytes that the search for the `k` smallest eigenpairs of n rows takes beside the matrix and the factor.
@@ -148,7 +146,7 @@ fn ratio(residual: f64, target: f64) -> f64 {
 /// # Errors
 /// [`Error::NotConverged`] when residuals are not small; [`Error::Data`] when the matrix has negative eigenvalues that are no
 /// rounding; [`Error::Memory`] when not even the dense matrix fits that so many pairs need; settings that make no sense.
-pub fn smallest(matrix: &SparseSymmetric, k: usize, how: &SmallestOptions<'_>) -> Result<Smallest> {
+pub(crate) fn smallest(matrix: &SparseSymmetric, k: usize, how: &SmallestOptions<'_>) -> Result<Smallest> {
     check(matrix, how)?;
     let known = match how.deflate {
         Some(known) => orthonormalise(known.to_matrix(), &[])?,
@@ -163,13 +161,12 @@ pub fn smallest(matrix: &SparseSymmetric, k: usize, how: &SmallestOptions<'_>) -
     };
     let n = matrix.n();
     if n <= DENSE_ROWS || 4 * search::kept(problem.k) > n {
-        return Ok(Smallest { pairs: dense(&problem)?, route: SmallestRoute::Dense, factor_bytes: None });
+        return Ok(Smallest { pairs: dense(&problem)?, route: SmallestRoute::Dense });
     }
     how.watch.step("pattern of the factor", 0, 1)?;
     let (offsets, columns, values) = matrix.parts();
     let analysis = Analysis::new(offsets, columns, values);
-    let factor_bytes = analysis.as_ref().map(|analysis| analysis.factor_bytes);
-    let needed = factor_bytes.map(|bytes| bytes + search::bytes(n, problem.k));
+    let needed = analysis.as_ref().map(|analysis| analysis.factor_bytes + search::bytes(n, problem.k));
     let affordable = analysis
         .filter(|_| how.memory_bytes.is_none_or(|limit| needed.is_some_and(|needed| needed <= limit)));
     let (pairs, route) = match affordable {
@@ -183,7 +180,7 @@ pub fn smallest(matrix: &SparseSymmetric, k: usize, how: &SmallestOptions<'_>) -
             (Search::new(&problem, &improve).run()?, SmallestRoute::Filter)
         }
     };
-    Ok(Smallest { pairs, route, factor_bytes })
+    Ok(Smallest { pairs, route })
 }
 
 fn check(matrix: &SparseSymmetric, how: &SmallestOptions<'_>) -> Result<()> {

@@ -1,11 +1,7 @@
 //! The processor. The only file that starts threads.
 
 use super::Engine;
-use crate::data::{AnyPoints, AnySamples};
 use crate::error::{Error, Result};
-use crate::gram::{CrossGram, Similarity, Storage, SymmetricGram};
-use crate::kernel::Kernel;
-use crate::operator::{GramOperator, LinearOperator};
 use std::sync::OnceLock;
 
 /// Runs on this machine's processor with a pool of threads of its own.
@@ -73,29 +69,5 @@ impl Engine for Cpu {
             Some(pool) => pool.install(work),
             None => work(),
         }
-    }
-
-    fn gram(
-        &self,
-        similarity: &Similarity,
-        x: &AnySamples,
-        storage: Storage,
-    ) -> Result<Box<dyn GramOperator>> {
-        Ok(match x {
-            AnySamples::F32(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
-            AnySamples::F64(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
-        })
-    }
-
-    fn cross<'a>(
-        &self,
-        kernel: &'a Kernel,
-        x: AnyPoints<'a>,
-        samples: &'a AnySamples,
-    ) -> Result<Box<dyn LinearOperator + 'a>> {
-        Ok(match samples {
-            AnySamples::F32(samples) => Box::new(CrossGram::new(kernel, x, samples)),
-            AnySamples::F64(samples) => Box::new(CrossGram::new(kernel, x, samples)),
-        })
     }
 }

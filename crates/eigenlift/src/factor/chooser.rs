@@ -13,7 +13,7 @@ use crate::matrix::Matrix;
 use crate::model::{Plan, Route};
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
-use crate::rows::{MemoryRows, Pass, PivotDraw, Place, Rows};
+use crate::rows::{Pass, PivotDraw, Place, Rows, in_memory};
 use std::sync::Arc;
 
 /// First number of landmarks or features that is tried when their number is to be found.
@@ -165,7 +165,7 @@ impl Chooser<'_> {
             let some = (drawn_from < n).then_some(&places[..]);
             (rows.pivots(self.similarity, &PivotDraw { sample: some, ..draw })?, drawn_from)
         } else {
-            let here = MemoryRows::of(sample.clone(), self.engine);
+            let here = in_memory(sample, self.engine);
             (here.pivots(self.similarity, &draw)?, sample.n_rows())
         };
         let complete = drawn_from == n && chosen.rows.len() == n;
@@ -238,12 +238,12 @@ pub(crate) fn choose_features(
         low_rank: &low_rank,
         ambition: SAMPLE_SHARE,
     };
-    let rows = MemoryRows::of(x.clone(), engine);
-    let sample = chooser.sample(&rows)?;
+    let rows = in_memory(x, engine);
+    let sample = chooser.sample(&*rows)?;
     // Rows are compared with landmarks in the precision of these.
     let sample = if plan.precision == "f64" { sample.to_double() } else { sample };
     engine.complete(|| {
-        chooser.choose(&rows, &sample, plan.rank).and_then(|(features, _)| {
+        chooser.choose(&*rows, &sample, plan.rank).and_then(|(features, _)| {
             let error = features.sampled_error(&sample, plan.seed)?;
             Ok((features, error))
         })

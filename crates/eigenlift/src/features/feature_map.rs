@@ -15,7 +15,7 @@ use std::fmt;
 mod exact;
 mod sampled_error;
 
-pub use sampled_error::SampledError;
+pub(crate) use sampled_error::SampledError;
 
 /// Rows that one thread maps at a time.
 const PIECE: usize = 128;

@@ -24,7 +24,7 @@ const STEP: usize = 64;
 
 /// What landmarks are compared with.
 #[derive(Clone, Debug)]
-pub enum Against {
+pub(crate) enum Against {
     /// Rows z: k(z, x) by a kernel.
     Rows {
         /// k.
@@ -53,7 +53,7 @@ impl Against {
 /// φ̂(x) = L⁻¹k(Z, x) with K_ZZ = LLᵀ, (K34). ⟨φ̂(x), φ̂(y)⟩ is the kernel of the parts of φ(x) and φ(y) that lie in the span
 /// of the landmarks, so K − F·Fᵀ is positive semi-definite and its diagonal k(x,x) − ‖φ̂(x)‖² says what is left out.
 #[derive(Clone, Debug)]
-pub struct LandmarkFeatures {
+pub(crate) struct LandmarkFeatures {
     against: Against,
     /// L, lower triangular.
     root: Matrix<f64>,
@@ -80,7 +80,7 @@ impl LandmarkFeatures {
     ///
     /// # Errors
     /// When the kernel cannot take a landmark, or none is left.
-    pub fn new(kernel: Kernel, landmarks: AnySamples, watch: &Watch) -> Result<Self> {
+    pub(crate) fn new(kernel: Kernel, landmarks: AnySamples, watch: &Watch) -> Result<Self> {
         kernel.check_points(landmarks.points())?;
         let between = between(&kernel, &landmarks);
         let mut diagonal = vec![0.0; landmarks.n_rows()];
@@ -97,7 +97,7 @@ impl LandmarkFeatures {
     ///
     /// # Errors
     /// When no landmark is left.
-    pub fn of_columns(
+    pub(crate) fn of_columns(
         chosen: &[usize],
         corner: &Matrix<f64>,
         n_samples: usize,
@@ -120,12 +120,12 @@ impl LandmarkFeatures {
     }
 
     /// Number of landmarks.
-    pub fn dimension(&self) -> usize {
+    pub(crate) fn dimension(&self) -> usize {
         self.root.n_rows()
     }
 
     /// What rows are compared with.
-    pub fn against(&self) -> &Against {
+    pub(crate) fn against(&self) -> &Against {
         &self.against
     }
 
@@ -200,7 +200,7 @@ impl LandmarkFeatures {
     ///
     /// # Errors
     /// When rows have another number of columns than the landmarks, when values are not finite, and on cancellation.
-    pub fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
+    pub(crate) fn rows(&self, x: AnyPoints<'_>, first_row: usize, watch: &Watch) -> Result<FeatureRows> {
         // What rounding of kernel values can do to ‖φ̂(x)‖², as a share of k(x,x).
         let slack = NOT_VALID + 64.0 * self.unit_roundoff() * self.condition() * self.dimension() as f64;
         let (features, found) = self.pieces(x, first_row, watch, |out, diagonal, first| {

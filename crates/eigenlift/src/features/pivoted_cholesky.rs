@@ -98,7 +98,7 @@ pub fn pivoted_cholesky(
 ///
 /// # Errors
 /// As [`pivoted_cholesky`].
-pub fn pivoted_cholesky_until(
+pub(crate) fn pivoted_cholesky_until(
     gram: &dyn GramOperator,
     stop: Stop,
     seed: u64,

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// k(xᵢ, yⱼ) for new rows x and samples y, computed tile by tile and never stored.
 ///
 /// New rows may be in another precision than the samples; they are converted a block at a time.
-pub struct CrossGram<'a, T> {
+pub(crate) struct CrossGram<'a, T> {
     kernel: &'a Kernel,
     x: AnyPoints<'a>,
     samples: &'a Samples<T>,
@@ -26,7 +26,7 @@ pub struct CrossGram<'a, T> {
 
 impl<'a, T: Real> CrossGram<'a, T> {
     /// The matrix between `x` and `samples`.
-    pub fn new(kernel: &'a Kernel, x: AnyPoints<'a>, samples: &'a Samples<T>) -> Self {
+    pub(crate) fn new(kernel: &'a Kernel, x: AnyPoints<'a>, samples: &'a Samples<T>) -> Self {
         Self { kernel, x, samples, scratch: Scratch::default() }
     }
 

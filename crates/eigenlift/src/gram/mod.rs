@@ -6,7 +6,7 @@ mod pair;
 mod schedule;
 mod symmetric;
 
-pub use cross::CrossGram;
+pub(crate) use cross::CrossGram;
 pub(crate) use given::{asymmetry, check_gram_matrix, check_magnitude, symmetry_allowance};
 pub use pair::{Pair, PairProducts};
 pub use symmetric::{Similarity, Storage, SymmetricGram, stored_bytes};
@@ -54,7 +54,7 @@ impl<T: Real> Default for TileSpace<T> {
 }
 
 /// k(x,x) of each row, in the calling thread. Row i of a precomputed matrix, counted from `first_row`, holds its own value at place i.
-pub(crate) fn diagonal(similarity: &Similarity, x: AnyPoints<'_>, first_row: usize, out: &mut [f64]) {
+pub(crate) fn diagonal_of(similarity: &Similarity, x: AnyPoints<'_>, first_row: usize, out: &mut [f64]) {
     match (similarity, x) {
         (Similarity::Kernel(kernel), AnyPoints::F32(x)) => kernel.diagonal(x, out),
         (Similarity::Kernel(kernel), AnyPoints::F64(x)) => kernel.diagonal(x, out),

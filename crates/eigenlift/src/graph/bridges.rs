@@ -30,7 +30,12 @@ const STAGE: &str = "bridges";
 ///
 /// # Errors
 /// When neighbours came as lists, `x` has another number of rows than the graph, or the work is cancelled.
-pub fn bridges(space: &Space, x: AnyPoints<'_>, components: &Components, watch: &Watch) -> Result<Vec<Edge>> {
+pub(crate) fn bridges(
+    space: &Space,
+    x: AnyPoints<'_>,
+    components: &Components,
+    watch: &Watch,
+) -> Result<Vec<Edge>> {
     check(space, x, components)?;
     if components.count() <= 1 {
         return Ok(Vec::new());

@@ -4,14 +4,14 @@ use super::symmetric::Graph;
 
 /// The connected components of a graph, numbered in the order of their first vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Components {
+pub(crate) struct Components {
     labels: Vec<u32>,
     sizes: Vec<usize>,
 }
 
 impl Components {
     /// Finds them. Cost: O(vertices + edges).
-    pub fn of(graph: &Graph) -> Self {
+    pub(crate) fn of(graph: &Graph) -> Self {
         let n = graph.n_vertices();
         let (mut labels, mut sizes, mut stack) = (vec![u32::MAX; n], Vec::new(), Vec::new());
         for start in 0..n {
@@ -37,28 +37,28 @@ impl Components {
     }
 
     /// The component of each vertex, from 0.
-    pub fn labels(&self) -> &[u32] {
+    pub(crate) fn labels(&self) -> &[u32] {
         &self.labels
     }
 
     /// How many vertices each has.
-    pub fn sizes(&self) -> &[usize] {
+    pub(crate) fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.sizes.len()
     }
 
     /// The largest; the first of several. 0 when there are none.
-    pub fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         let largest = self.sizes.iter().copied().max().unwrap_or(0);
         self.sizes.iter().position(|size| *size == largest).unwrap_or(0)
     }
 
     /// Vertices of one component, ascending.
-    pub fn members(&self, component: usize) -> Vec<usize> {
+    pub(crate) fn members(&self, component: usize) -> Vec<usize> {
         (0..self.labels.len()).filter(|i| self.labels[*i] as usize == component).collect()
     }
 }

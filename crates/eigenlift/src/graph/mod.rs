@@ -13,11 +13,11 @@ mod search;
 mod short_circuits;
 mod symmetric;
 
-pub use bridges::bridges;
-pub use components::Components;
+pub(crate) use bridges::bridges;
+pub(crate) use components::Components;
 pub use metric::Metric;
 pub use neighbors::{Neighbors, Reach};
-pub use paths::{PathTree, all_distances, distances_from, distances_to, shortest_paths, spread_sources};
+pub use paths::{all_distances, distances_from, distances_to, spread_sources};
 pub use search::{FoundNeighbors, NeighborSearch, Search};
 pub use short_circuits::{
     ShortCircuits, Suspect, count_short_circuits_against, short_circuits, short_circuits_against,

@@ -33,7 +33,7 @@ const ROUND: usize = 32;
 
 /// Shortest paths from one vertex.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PathTree {
+pub(crate) struct PathTree {
     /// Distance to each vertex; infinite where there is no path.
     pub distances: Vec<f64>,
     /// The vertex before each on its path; itself at the source, `u32::MAX` where there is no path.
@@ -48,7 +48,7 @@ pub struct PathTree {
 /// with the smaller number.
 ///
 /// Cost: O(edges + vertices · log vertices).
-pub fn shortest_paths(graph: &Graph, source: usize) -> PathTree {
+pub(crate) fn shortest_paths(graph: &Graph, source: usize) -> PathTree {
     let mut search = Dijkstra::new(graph.n_vertices());
     search.add(source);
     search.finish(graph);

@@ -50,7 +50,7 @@ pub struct Parameter {
     /// What it does, in one sentence.
     pub doc: &'static str,
     /// What it scales; `None` where data cannot say what it is.
-    pub role: Option<ParamRole>,
+    pub(crate) role: Option<ParamRole>,
     /// Value where none is given.
     pub default: Param,
     /// Values that are allowed.

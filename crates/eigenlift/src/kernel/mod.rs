@@ -25,9 +25,10 @@ pub use feature_map::PolynomialMap;
 pub use formula::Formula;
 pub(crate) use gradient::{differences, formula_slopes};
 pub(crate) use profile::DistanceProfile;
-pub use spec::{KernelSpec, Param, ParamRole};
+pub(crate) use spec::ParamRole;
+pub use spec::{KernelSpec, Param};
+pub use tile::Workspace;
 pub(crate) use tile::squared_distances;
-pub use tile::{KernelFunction, Workspace};
 
 use crate::data::{AnyPoints, Points};
 use crate::error::{Error, Result};

@@ -25,7 +25,7 @@ pub enum Param {
 /// What a parameter scales, which decides what its median is taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ParamRole {
+pub(crate) enum ParamRole {
     /// Multiplies ‖x−y‖²: gamma of `rbf`.
     SquaredDistanceRate,
     /// Divides ‖x−y‖²: c of `rbf`.
@@ -259,7 +259,10 @@ impl KernelSpec {
     ///
     /// # Errors
     /// Those of `value`, and those of [`validate`](Self::validate) for the result.
-    pub fn map_params(&self, value: &mut dyn FnMut(ParamRole, Param) -> Result<f64>) -> Result<KernelSpec> {
+    pub(crate) fn map_params(
+        &self,
+        value: &mut dyn FnMut(ParamRole, Param) -> Result<f64>,
+    ) -> Result<KernelSpec> {
         let mut resolved = self.clone();
         resolved.resolve(value)?;
         resolved.validate()?;

@@ -17,7 +17,7 @@ use crate::simd::{Vectorised, dispatch};
 use std::sync::Arc;
 
 /// A kernel given as a function of two rows.
-pub type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
+pub(crate) type KernelFunction = Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
 
 /// A kernel ready to be computed: every number known.
 #[derive(Clone)]

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage, asymmetry, check_magnitude, stored_bytes, symmetry_allowance};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::progress::Watch;
+use crate::rows::in_memory;
 use serde::Serialize;
 
 /// Up to this many samples all eigenvalues are computed.
@@ -122,7 +123,8 @@ fn check(
     let n = x.n_rows();
     let allowed = u128::from(memory_limit.unwrap_or(MEMORY));
     let storage = if stored_bytes(n, 8) <= allowed { Storage::Stored } else { Storage::Tiled };
-    let gram = engine.gram(&similarity, x, storage)?;
+    let rows = in_memory(x, engine);
+    let gram = rows.gram(&similarity, storage, false)?;
     let mut diagonal = vec![0.0; n];
     gram.diagonal(&mut diagonal)?;
     check_magnitude(diagonal.iter().map(|d| d.abs()).fold(0.0, f64::max), n)?;

@@ -7,7 +7,8 @@ pub mod kernel_pca;
 pub mod manifold;
 pub mod pca;
 
-pub use crate::model::{AnyModel, Fitted};
+pub use crate::model::AnyModel;
+pub use crate::rows::Fitted;
 pub use kernel_cca::{FittedKernelCca, KernelCca};
 pub use kernel_discriminant::{FittedKernelDiscriminant, KernelDiscriminant};
 pub use kernel_k_means::{FittedKernelKMeans, KernelKMeans};
@@ -37,6 +38,14 @@ impl AnyModel {
     /// When the file cannot be read, holds a method that this version does not know, or is damaged.
     pub fn load(path: &Path) -> Result<AnyModel> {
         ModelReader::open_file(path, |file| AnyModel::read(file, &READERS))
+    }
+
+    /// The model from the bytes of a model file, whatever its method.
+    ///
+    /// # Errors
+    /// As [`AnyModel::load`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<AnyModel> {
+        AnyModel::read(&mut ModelReader::from_bytes(bytes)?, &READERS)
     }
 
     /// The model from its parts, checked as those of a file are. Samples in shared memory are not copied.

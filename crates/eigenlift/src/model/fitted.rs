@@ -48,7 +48,7 @@ impl<B: Body> DerefMut for Model<B> {
 }
 
 /// Where work is done, and who observes and may cancel it.
-pub type On<'a> = (&'a dyn Engine, &'a Watch);
+pub(crate) type On<'a> = (&'a dyn Engine, &'a Watch);
 
 /// What a method leaves: its numbers, how they become scores, and how a model file holds them.
 pub trait Body: Clone + Debug + Send + Sync + Sized + 'static {

@@ -9,6 +9,7 @@ use crate::linalg::{Factor, Onto, gemm};
 use crate::matrix::{MatMut, Matrix};
 use crate::progress::Watch;
 use crate::real::Real;
+use crate::rows::in_memory;
 use rayon::prelude::*;
 
 /// Numbers of a lift that one thread holds at a time.
@@ -111,7 +112,8 @@ impl ManifoldLift {
                     if j < k { weights[i] * a[(i, j)] } else { weights[i] }
                 });
                 let mut both = Matrix::zeros(x.n_rows(), k + 1);
-                engine.cross(kernel, x, samples)?.apply(block.view(), both.view_mut(), watch)?;
+                let rows = in_memory(x, engine);
+                rows.cross(kernel, samples)?.apply(block.view(), both.view_mut(), watch)?;
                 // Kernel values never quite vanish: exp stops at a smallest number, and rows of such values are equally far.
                 let least = match samples {
                     AnySamples::F32(_) => f32::SMALLEST_EXPONENT.f64(),

@@ -15,14 +15,15 @@ pub(crate) use barycentric::barycentric_weights;
 pub(crate) use budget::{allowance, block_bytes};
 pub(crate) use names::check_column_names;
 
-pub use any::{AnyModel, Fitted, Stored};
+pub use any::{AnyModel, Stored};
 pub(crate) use any::{Reader, reader};
 pub use file::{Array, ArrayInfo, FORMAT_VERSION, Header, Numbers, read_header};
 pub(crate) use file::{
     Arrays, Declared, Dim, LiftRecord, MapRecord, ModelReader, Out, Rule, SAVE_AGAIN, Table, in_kernel,
     in_samples, kernel_text, shown,
 };
-pub use fitted::{Body, Model, On};
+pub(crate) use fitted::On;
+pub use fitted::{Body, Model};
 pub use job::Job;
 pub use manifold::{ManifoldLift, NeighborWeights};
 pub use plan::{Plan, Planned, Route, Solver};
@@ -40,6 +41,7 @@ use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine, scale_columns, shift_columns};
 use crate::matrix::Matrix;
 use crate::progress::Watch;
+use crate::rows::in_memory;
 
 /// Rows whose lift is held at a time.
 const PIECE_ROWS: usize = 4096;
@@ -90,7 +92,7 @@ impl Lift {
 
 /// The mean of φ over the samples of a fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeatureMean {
+pub(crate) struct FeatureMean {
     /// Over the coordinates of the lift; `None` where each of the samples has 1/n.
     pub coefficients: Option<Vec<f64>>,
     /// ‖mean φ‖².
@@ -174,7 +176,8 @@ impl Projection {
         match &self.lift {
             Lift::Kernel { kernel, samples } => {
                 kernel.check_points(x)?;
-                engine.cross(kernel, x, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
+                let rows = in_memory(x, engine);
+                rows.cross(kernel, samples)?.apply(self.coefficients.view(), out.view_mut(), watch)?;
             }
             Lift::Features { kernel, map } => {
                 kernel.check_points(x)?;

@@ -14,21 +14,8 @@ const CUT_ROUNDING: f64 = 8.0;
 ///
 /// So every eigenvalue of M₂ lies between that of BᵀB and Δ more, and Δ ≤ Σ_{j>m} nλⱼ/(ℓ − m) for every m < ℓ: a quickly falling
 /// spectrum is caught almost whole. Two of them merge.
-///
-/// ```
-/// use eigenlift::{matrix::Matrix, moments::Directions};
-/// let rows = Matrix::from_fn(50, 6, |i, j| ((i * j) as f64).sin() / (1 + j * j) as f64);
-/// let mut sum = Directions::empty(6, 3);
-/// sum.add(rows.view().rows(0..20).to_matrix(), None)?;
-/// sum.add(rows.view().rows(20..50).to_matrix(), None)?;
-/// assert!(sum.rows().n_rows() <= 6 && sum.count() == 50);
-/// // What the sketch lost of the trace is at least ℓΔ.
-/// let held: f64 = sum.rows().as_slice().iter().map(|x| x * x).sum();
-/// assert!(3.0 * sum.slack() <= sum.trace() - held + 1e-12);
-/// # Ok::<(), eigenlift::error::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Directions {
+pub(crate) struct Directions {
     count: u64,
     weight: f64,
     mean: Vec<f64>,
@@ -41,7 +28,7 @@ pub struct Directions {
 
 impl Directions {
     /// No rows yet, of `dimension` columns; the sketch is cut to `size` rows (ℓ, at least 1) when it has more than twice as many.
-    pub fn empty(dimension: usize, size: usize) -> Self {
+    pub(crate) fn empty(dimension: usize, size: usize) -> Self {
         Self {
             count: 0,
             weight: 0.0,
@@ -73,42 +60,42 @@ impl Directions {
     }
 
     /// Number of rows.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Sum of the weights of the rows; their number when they have none.
-    pub fn weight(&self) -> f64 {
+    pub(crate) fn weight(&self) -> f64 {
         self.weight
     }
 
     /// Mean of the rows.
-    pub fn mean(&self) -> &[f64] {
+    pub(crate) fn mean(&self) -> &[f64] {
         &self.mean
     }
 
     /// Σw(x − mean)² of each column, exact up to rounding: the diagonal of M₂.
-    pub fn squares(&self) -> &[f64] {
+    pub(crate) fn squares(&self) -> &[f64] {
         &self.squares
     }
 
     /// tr M₂, exact up to rounding.
-    pub fn trace(&self) -> f64 {
+    pub(crate) fn trace(&self) -> f64 {
         self.squares.iter().sum()
     }
 
     /// The sketch B, at most 2ℓ rows.
-    pub fn rows(&self) -> &Matrix<f64> {
+    pub(crate) fn rows(&self) -> &Matrix<f64> {
         &self.rows
     }
 
     /// Δ: M₂ − BᵀB ⪯ ΔI.
-    pub fn slack(&self) -> f64 {
+    pub(crate) fn slack(&self) -> f64 {
         self.slack
     }
 
     /// ℓ.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
@@ -125,7 +112,7 @@ impl Directions {
     ///
     /// # Errors
     /// Rows of another number of columns, not one weight for each row, numbers that are not finite.
-    pub fn add(&mut self, rows: Matrix<f64>, weights: Option<&[f64]>) -> Result<()> {
+    pub(crate) fn add(&mut self, rows: Matrix<f64>, weights: Option<&[f64]>) -> Result<()> {
         self.check_columns(rows.n_cols())?;
         if let Some(weights) = weights.filter(|weights| weights.len() != rows.n_rows()) {
             return Err(Error::data(
@@ -182,7 +169,7 @@ impl Directions {
     ///
     /// # Errors
     /// When the number of columns or ℓ differs, or numbers are not finite.
-    pub fn merge(&mut self, other: &Directions) -> Result<()> {
+    pub(crate) fn merge(&mut self, other: &Directions) -> Result<()> {
         self.check_columns(other.mean.len())?;
         if other.size != self.size {
             return Err(Error::setting(
@@ -239,7 +226,7 @@ impl Directions {
     ///
     /// # Errors
     /// When numbers are not finite.
-    pub fn compress(&mut self) -> Result<()> {
+    pub(crate) fn compress(&mut self) -> Result<()> {
         let p = self.rows.n_rows();
         if p <= self.size {
             return Ok(());
@@ -331,6 +318,18 @@ mod tests {
         }
         assert_eq!((sum.count(), sum.weight()), (exact.count(), exact.weight()));
         assert!(sum.rows().n_rows() <= 2 * sum.size());
+    }
+
+    #[test]
+    fn what_a_sketch_lost_is_at_least_its_cuts() {
+        let rows = Matrix::from_fn(50, 6, |i, j| ((i * j) as f64).sin() / (1 + j * j) as f64);
+        let mut sum = Directions::empty(6, 3);
+        sum.add(rows.view().rows(0..20).to_matrix(), None).unwrap();
+        sum.add(rows.view().rows(20..50).to_matrix(), None).unwrap();
+        assert!(sum.rows().n_rows() <= 6 && sum.count() == 50);
+        // What the sketch lost of the trace is at least ℓΔ.
+        let held: f64 = sum.rows().as_slice().iter().map(|x| x * x).sum();
+        assert!(3.0 * sum.slack() <= sum.trace() - held + 1e-12);
     }
 
     #[test]

@@ -9,17 +9,8 @@ use crate::matrix::Matrix;
 ///
 /// Where [`super::Partial`] holds M₂ itself, small singular values of the rows drown in the rounding of large ones squared;
 /// R keeps them, (P11). Two of them merge, (P10).
-///
-/// ```
-/// use eigenlift::{matrix::Matrix, moments::Triangle};
-/// let rows = Matrix::from_vec(vec![1.0, 0.0, 3.0, 2.0, 5.0, 1.0, 2.0, 2.0], 4, 2)?;
-/// let mut parts = Triangle::of_rows(rows.view().rows(0..1).to_matrix(), None)?;
-/// parts.merge(&Triangle::of_rows(rows.view().rows(1..4).to_matrix(), None)?)?;
-/// assert_eq!((parts.count(), parts.mean()[1]), (4, 1.25));
-/// # Ok::<(), eigenlift::error::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Triangle {
+pub(crate) struct Triangle {
     count: u64,
     weight: f64,
     mean: Vec<f64>,
@@ -28,7 +19,7 @@ pub struct Triangle {
 
 impl Triangle {
     /// No rows yet, of `dimension` columns.
-    pub fn empty(dimension: usize) -> Self {
+    pub(crate) fn empty(dimension: usize) -> Self {
         Self { count: 0, weight: 0.0, mean: vec![0.0; dimension], r: Matrix::zeros(0, dimension) }
     }
 
@@ -38,7 +29,7 @@ impl Triangle {
     ///
     /// # Errors
     /// When there is not one weight for each row.
-    pub fn of_rows(mut rows: Matrix<f64>, weights: Option<&[f64]>) -> Result<Self> {
+    pub(crate) fn of_rows(mut rows: Matrix<f64>, weights: Option<&[f64]>) -> Result<Self> {
         if let Some(weights) = weights.filter(|weights| weights.len() != rows.n_rows()) {
             return Err(Error::data(
                 format!("{} weights for {} rows", weights.len(), rows.n_rows()),
@@ -57,22 +48,22 @@ impl Triangle {
     }
 
     /// Number of rows.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Sum of the weights of the rows; their number when they have none.
-    pub fn weight(&self) -> f64 {
+    pub(crate) fn weight(&self) -> f64 {
         self.weight
     }
 
     /// Mean of the rows.
-    pub fn mean(&self) -> &[f64] {
+    pub(crate) fn mean(&self) -> &[f64] {
         &self.mean
     }
 
     /// R, upper triangular, at most as many rows as columns.
-    pub fn r(&self) -> &Matrix<f64> {
+    pub(crate) fn r(&self) -> &Matrix<f64> {
         &self.r
     }
 
@@ -80,7 +71,7 @@ impl Triangle {
     ///
     /// # Errors
     /// When the number of columns differs.
-    pub fn merge(&mut self, other: &Triangle) -> Result<()> {
+    pub(crate) fn merge(&mut self, other: &Triangle) -> Result<()> {
         let d = self.mean.len();
         if other.mean.len() != d {
             return Err(Error::setting(
@@ -120,6 +111,14 @@ mod tests {
             let size = 10f64.powf(-10.0 * j as f64 / (d - 1) as f64);
             ((i * 31 + j * 17 + i * j) as f64 * 0.61).sin() * size + 3.0
         })
+    }
+
+    #[test]
+    fn parts_merge() {
+        let rows = Matrix::from_vec(vec![1.0, 0.0, 3.0, 2.0, 5.0, 1.0, 2.0, 2.0], 4, 2).unwrap();
+        let mut parts = Triangle::of_rows(rows.view().rows(0..1).to_matrix(), None).unwrap();
+        parts.merge(&Triangle::of_rows(rows.view().rows(1..4).to_matrix(), None).unwrap()).unwrap();
+        assert_eq!((parts.count(), parts.mean()[1]), (4, 1.25));
     }
 
     #[test]

@@ -4,17 +4,18 @@ use crate::data::AnyPoints;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, dot};
-use crate::gram::{Similarity, diagonal};
+use crate::gram::Similarity;
 use crate::linalg::{Factor, Onto, combine, gemm, shift_columns};
 use crate::matrix::Matrix;
 use crate::model::{FeatureMean, Lift, Projection};
 use crate::progress::Watch;
+use crate::rows::{Pass, in_memory};
 use rayon::prelude::*;
 
 /// Rows whose features are held at a time.
 const PIECE_ROWS: usize = 4096;
-/// Rows whose k(x,x) one thread computes at a time.
-const DIAGONAL_ROWS: usize = 512;
+/// Rows whose residuals one thread forms at a time.
+const PART_ROWS: usize = 512;
 
 /// What is known of rows in feature space.
 pub(crate) enum Measured {
@@ -74,7 +75,7 @@ pub(crate) fn measure(
                 "Give k of each row with itself",
             ));
         }
-        None => own_values(&projection.lift, x, engine)?,
+        None => own_values(&projection.lift, x, (engine, watch))?,
     };
     let (scores, along) = scores_and_mean(projection, mean, x, (engine, watch))?;
     let squares = squares(&own, &along, mean);
@@ -94,12 +95,12 @@ pub(crate) fn measure_fit(
             engine.complete(|| features_of_fit(map, projection, mean, x, watch))
         }
         Lift::Precomputed { .. } => {
-            let own = own_of_fit(&Similarity::Precomputed, x);
+            let own = own_of_fit(&Similarity::Precomputed, x, (engine, watch))?;
             let (scores, along) = scores_and_mean(projection, mean, x, (engine, watch))?;
             Ok((scores, squares(&own, &along, mean)))
         }
         lift => {
-            let own = own_values(lift, x, engine)?;
+            let own = own_values(lift, x, (engine, watch))?;
             let (scores, along) = scores_and_mean(projection, mean, x, (engine, watch))?;
             Ok((scores, squares(&own, &along, mean)))
         }
@@ -151,14 +152,16 @@ fn scores_and_mean(
 }
 
 /// k(x,x) of the rows of a fit: row i of a Gram matrix holds its own at place i.
-pub(crate) fn own_of_fit(similarity: &Similarity, x: AnyPoints<'_>) -> Vec<f64> {
-    let mut own = vec![0.0; x.n_rows()];
-    diagonal(similarity, x, 0, &mut own);
-    own
+pub(crate) fn own_of_fit(
+    similarity: &Similarity,
+    x: AnyPoints<'_>,
+    (engine, watch): (&dyn Engine, &Watch),
+) -> Result<Vec<f64>> {
+    in_memory(x, engine).diagonal(similarity, &Pass::new(watch))
 }
 
 /// k(x,x) of each row.
-fn own_values(lift: &Lift, x: AnyPoints<'_>, engine: &dyn Engine) -> Result<Vec<f64>> {
+fn own_values(lift: &Lift, x: AnyPoints<'_>, on: (&dyn Engine, &Watch)) -> Result<Vec<f64>> {
     let Lift::Kernel { kernel, samples } = lift else {
         return Err(Error::model(
             "rows of a precomputed Gram matrix",
@@ -168,14 +171,7 @@ fn own_values(lift: &Lift, x: AnyPoints<'_>, engine: &dyn Engine) -> Result<Vec<
     };
     check_columns(x, samples.n_cols())?;
     kernel.check_points(x)?;
-    let (mut own, similarity) = (vec![0.0; x.n_rows()], Similarity::Kernel(kernel.clone()));
-    engine.run(&mut || {
-        own.par_chunks_mut(DIAGONAL_ROWS).enumerate().for_each(|(chunk, out)| {
-            let from = chunk * DIAGONAL_ROWS;
-            diagonal(&similarity, x.rows(from..from + out.len()), from, out);
-        });
-    });
-    Ok(own)
+    own_of_fit(&Similarity::Kernel(kernel.clone()), x, on)
 }
 
 pub(super) fn check_columns(x: AnyPoints<'_>, wanted: usize) -> Result<()> {
@@ -209,8 +205,8 @@ fn residuals(
         let mut into = into;
         combine(into.reborrow(), Onto::Replace, 1.0, rest.view(), axes.view());
         let found = into.as_ref();
-        rest.view_mut().row_chunks(DIAGONAL_ROWS).into_par_iter().enumerate().for_each(|(part, out)| {
-            let rows = part * DIAGONAL_ROWS..part * DIAGONAL_ROWS + out.n_rows();
+        rest.view_mut().row_chunks(PART_ROWS).into_par_iter().enumerate().for_each(|(part, out)| {
+            let rows = part * PART_ROWS..part * PART_ROWS + out.n_rows();
             let (y, axes) = (Factor::Plain(found.rows(rows)), Factor::Transposed(axes.view()));
             gemm(out, Onto::Add, -1.0, y, axes);
         });

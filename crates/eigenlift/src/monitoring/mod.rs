@@ -20,8 +20,10 @@ pub use scores::ScoreMoments;
 pub(crate) use spectrum::spe_limit_of_spectrum;
 
 use crate::data::AnySamples;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::Similarity;
+use crate::progress::Watch;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -97,10 +99,18 @@ pub(crate) enum FitRows {
 
 impl FitRows {
     /// K_ii − 2r_i + g for samples whose row means r are known, (C52).
-    pub(crate) fn of_samples(similarity: &Similarity, x: &AnySamples, row_means: &[f64]) -> Self {
+    ///
+    /// # Errors
+    /// What [`own_of_fit`] fails with.
+    pub(crate) fn of_samples(
+        similarity: &Similarity,
+        x: &AnySamples,
+        row_means: &[f64],
+        on: (&dyn Engine, &Watch),
+    ) -> Result<Self> {
         let mean = row_means.iter().sum::<f64>() / row_means.len().max(1) as f64;
-        let own = own_of_fit(similarity, x.points());
-        Self::Squares(own.iter().zip(row_means).map(|(own, r)| own - 2.0 * r + mean).collect())
+        let own = own_of_fit(similarity, x.points(), on)?;
+        Ok(Self::Squares(own.iter().zip(row_means).map(|(own, r)| own - 2.0 * r + mean).collect()))
     }
 
     /// What is left of it when components are dropped.

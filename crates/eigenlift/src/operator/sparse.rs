@@ -14,7 +14,7 @@ const PIECE_ROWS: usize = 256;
 ///
 /// Memory: 12 bytes for each stored entry and 8 for each row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SparseSymmetric {
+pub(crate) struct SparseSymmetric {
     offsets: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -28,7 +28,7 @@ impl SparseSymmetric {
     ///
     /// # Errors
     /// When an index is n or larger, a value is not finite, or n does not fit into 32 bits.
-    pub fn from_triplets(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self> {
+    pub(crate) fn from_triplets(n: usize, entries: &[(u32, u32, f64)]) -> Result<Self> {
         check_size(n)?;
         let mut counts = zeroed::<usize>(n + 1);
         for (at, (i, j, value)) in entries.iter().enumerate() {
@@ -93,7 +93,7 @@ impl SparseSymmetric {
     ///
     /// # Errors
     /// As [`SparseSymmetric::from_triplets`].
-    pub fn gram(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<Self> {
+    pub(crate) fn gram(n: usize, rows: &[Vec<(u32, f64)>]) -> Result<Self> {
         check_size(n)?;
         let (starts, places) = by_column(n, rows)?;
         let pieces = (0..n.div_ceil(PIECE_ROWS)).into_par_iter().map(|piece| {
@@ -138,17 +138,17 @@ impl SparseSymmetric {
     }
 
     /// Number of rows and of columns.
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Number of stored entries.
-    pub fn n_stored(&self) -> usize {
+    pub(crate) fn n_stored(&self) -> usize {
         self.values.len()
     }
 
     /// Columns and values of row i.
-    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+    pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i]..self.offsets[i + 1];
         (&self.columns[range.clone()], &self.values[range])
     }
@@ -158,29 +158,10 @@ impl SparseSymmetric {
         (&self.offsets, &self.columns, &self.values)
     }
 
-    /// Aᵢᵢ.
-    pub fn diagonal(&self) -> Vec<f64> {
-        let entry = |i: usize| {
-            let (columns, values) = self.row(i);
-            columns.binary_search(&(i as u32)).map_or(0.0, |at| values[at])
-        };
-        (0..self.n()).map(entry).collect()
-    }
-
     /// max Σⱼ|Aᵢⱼ|, which no |eigenvalue| exceeds (Gershgorin).
-    pub fn max_row_sum(&self) -> f64 {
+    pub(crate) fn max_row_sum(&self) -> f64 {
         let sum = |i: usize| self.row(i).1.iter().map(|x| x.abs()).sum::<f64>();
         (0..self.n()).map(sum).fold(0.0, f64::max)
-    }
-
-    /// ‖A‖_F.
-    pub fn frobenius(&self) -> f64 {
-        let scale = self.values.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        if scale == 0.0 {
-            return 0.0;
-        }
-        // Numerics: squares of scaled entries neither overflow nor vanish.
-        scale * self.values.iter().map(|x| (x / scale) * (x / scale)).sum::<f64>().sqrt()
     }
 }
 
@@ -307,11 +288,8 @@ mod tests {
         let (entries, dense) = random(20, 900);
         let sparse = SparseSymmetric::from_triplets(20, &entries).unwrap();
         assert_eq!(sparse.to_dense(&Watch::default()).unwrap(), dense);
-        assert_eq!(sparse.diagonal(), (0..20).map(|i| dense[(i, i)]).collect::<Vec<_>>());
         let sums = (0..20).map(|i| dense.row(i).iter().map(|x| x.abs()).sum::<f64>());
         assert_eq!(sparse.max_row_sum(), sums.fold(0.0, f64::max));
-        let norm = dense.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt();
-        assert!((sparse.frobenius() - norm).abs() <= 400.0 * f64::EPSILON * norm);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What can be fitted: everything that rows can be made of.
 
 use super::Rows;
-use super::memory::MemoryRows;
+use super::memory::{Hands, Held, MemoryRows};
 use super::partitions::{PartitionRows, Partitions};
 use super::stream::StreamRows;
 use crate::data::{AnyPoints, AnySamples, Csr, RowSource, Samples};
@@ -25,6 +25,15 @@ pub enum Data<'a> {
     Rows(Box<dyn Rows + 'a>),
 }
 
+/// Rows in memory. With [`Data::rows`] the only place where what lies in memory becomes rows.
+pub(crate) fn in_memory<'a>(held: impl Into<Held<'a>>, engine: impl Into<Hands<'a>>) -> Box<dyn Rows + 'a> {
+    weighted(held.into(), None, engine.into())
+}
+
+fn weighted<'a>(held: Held<'a>, weights: Option<&'a [f64]>, engine: Hands<'a>) -> Box<dyn Rows + 'a> {
+    Box::new(MemoryRows::new(held, weights, engine))
+}
+
 impl<'a> Data<'a> {
     /// The rows, to be worked on with this engine where they are in memory or read. With `weights_last` the last column of a source
     /// holds weights and is no data.
@@ -33,8 +42,8 @@ impl<'a> Data<'a> {
     /// When the rows of a source cannot be counted.
     pub fn rows(self, engine: &Arc<dyn Engine>, weights_last: bool) -> Result<Box<dyn Rows + 'a>> {
         Ok(match self {
-            Self::Samples(samples) => Box::new(MemoryRows::of(samples, engine)),
-            Self::Points(points, weights) => Box::new(MemoryRows::borrowed(points, weights, engine)),
+            Self::Samples(samples) => in_memory(samples, engine),
+            Self::Points(points, weights) => weighted(points.into(), weights, engine.into()),
             Self::Source(source) => Box::new(StreamRows::new(source, weights_last, engine)?),
             Self::Partitions(partitions) => Box::new(PartitionRows::new(partitions, engine)),
             Self::Rows(rows) => rows,

@@ -1,16 +1,17 @@
 //! Rows in memory.
 
+use super::chunks::{self, Chunks};
 use super::row_sums::RowSums;
 use super::sums::{Weighted, all_finite};
-use super::{Pass, PivotDraw, Pivots, Place, Rows};
+use super::{Fitted, Pass, PivotDraw, Pivots, Place, Rows};
 use crate::data::{AnyPoints, AnySamples, CentredRows};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{FeatureRows, FeatureSums, RowFeatures, pivoted_cholesky_until};
-use crate::gram::{Similarity, Storage, diagonal};
+use crate::gram::{CrossGram, Similarity, Storage, SymmetricGram, diagonal_of};
+use crate::kernel::Kernel;
 use crate::matrix::{MatMut, MatRef, Matrix};
-use crate::model::AnyModel;
-use crate::operator::GramOperator;
+use crate::operator::{GramOperator, LinearOperator};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,31 +20,58 @@ use std::sync::Arc;
 const DIAGONAL_ROWS: usize = 512;
 
 /// The rows, shared or borrowed.
-enum Held<'a> {
+pub(crate) enum Held<'a> {
     Samples(AnySamples),
     Points(AnyPoints<'a>),
 }
 
+impl From<AnySamples> for Held<'_> {
+    fn from(samples: AnySamples) -> Self {
+        Self::Samples(samples)
+    }
+}
+
+impl From<&AnySamples> for Held<'_> {
+    fn from(samples: &AnySamples) -> Self {
+        Self::Samples(samples.clone())
+    }
+}
+
+impl<'a> From<AnyPoints<'a>> for Held<'a> {
+    fn from(points: AnyPoints<'a>) -> Self {
+        Self::Points(points)
+    }
+}
+
+/// The engine, shared or lent.
+pub(crate) enum Hands<'a> {
+    Shared(Arc<dyn Engine>),
+    Lent(&'a dyn Engine),
+}
+
+impl From<&Arc<dyn Engine>> for Hands<'_> {
+    fn from(engine: &Arc<dyn Engine>) -> Self {
+        Self::Shared(engine.clone())
+    }
+}
+
+impl<'a> From<&'a dyn Engine> for Hands<'a> {
+    fn from(engine: &'a dyn Engine) -> Self {
+        Self::Lent(engine)
+    }
+}
+
 /// Rows in memory, worked on by an engine.
-pub(crate) struct MemoryRows<'a> {
+pub(super) struct MemoryRows<'a> {
     held: Held<'a>,
     weights: Option<&'a [f64]>,
-    engine: Arc<dyn Engine>,
+    engine: Hands<'a>,
 }
 
 impl<'a> MemoryRows<'a> {
-    /// Samples, which are shared.
-    pub(crate) fn of(samples: AnySamples, engine: &Arc<dyn Engine>) -> Self {
-        Self { held: Held::Samples(samples), weights: None, engine: engine.clone() }
-    }
-
-    /// Rows of others, each counted as often as its weight says.
-    pub(crate) fn borrowed(
-        points: AnyPoints<'a>,
-        weights: Option<&'a [f64]>,
-        engine: &Arc<dyn Engine>,
-    ) -> Self {
-        Self { held: Held::Points(points), weights, engine: engine.clone() }
+    /// Rows, each counted as often as its weight says, or once.
+    pub(super) fn new(held: Held<'a>, weights: Option<&'a [f64]>, engine: Hands<'a>) -> Self {
+        Self { held, weights, engine }
     }
 
     fn rows(&self) -> AnyPoints<'_> {
@@ -62,6 +90,28 @@ impl<'a> MemoryRows<'a> {
 
     fn data(&self) -> Weighted<'_> {
         Weighted { rows: self.rows(), weights: self.weights }
+    }
+}
+
+impl Chunks for MemoryRows<'_> {
+    fn engine(&self) -> &dyn Engine {
+        match &self.engine {
+            Hands::Shared(engine) => &**engine,
+            Hands::Lent(engine) => *engine,
+        }
+    }
+
+    fn each(
+        &self,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut dyn FnMut(AnyPoints<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (rows, step, end) = (self.rows(), pass.chunk_rows.max(1), range.end.min(self.n_rows()));
+        for from in (range.start..end).step_by(step) {
+            visit(rows.rows(from..from.saturating_add(step).min(end)), from)?;
+        }
+        Ok(())
     }
 }
 
@@ -108,19 +158,30 @@ impl Rows for MemoryRows<'_> {
         match similarity {
             Similarity::Kernel(kernel) if draft => {
                 let (kernel, samples) = kernel.in_single(&samples);
-                self.engine.gram(&Similarity::Kernel(kernel), &samples, storage)
+                symmetric(&Similarity::Kernel(kernel), &samples, storage)
             }
-            _ => self.engine.gram(similarity, &samples, storage),
+            _ => symmetric(similarity, &samples, storage),
         }
+    }
+
+    fn cross<'b>(
+        &'b self,
+        kernel: &'b Kernel,
+        samples: &'b AnySamples,
+    ) -> Result<Box<dyn LinearOperator + 'b>> {
+        Ok(match samples {
+            AnySamples::F32(samples) => Box::new(CrossGram::new(kernel, self.rows(), samples)),
+            AnySamples::F64(samples) => Box::new(CrossGram::new(kernel, self.rows(), samples)),
+        })
     }
 
     fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
         pass.watch.check()?;
         let (x, mut own) = (self.rows(), vec![0.0; self.n_rows()]);
-        self.engine.run(&mut || {
+        self.engine().run(&mut || {
             own.par_chunks_mut(DIAGONAL_ROWS).enumerate().for_each(|(chunk, out)| {
                 let from = chunk * DIAGONAL_ROWS;
-                diagonal(similarity, x.rows(from..from + out.len()), from, out);
+                diagonal_of(similarity, x.rows(from..from + out.len()), from, out);
             });
         });
         Ok(own)
@@ -133,27 +194,11 @@ impl Rows for MemoryRows<'_> {
         pass: &Pass<'_>,
         visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
     ) -> Result<()> {
-        let (rows, n, step) = (self.rows(), self.n_rows(), pass.chunk_rows.max(1));
-        let end = range.end.min(n);
-        for from in (range.start..end).step_by(step) {
-            pass.watch.check()?;
-            let chunk = rows.rows(from..from.saturating_add(step).min(end));
-            self.engine.complete(|| visit(from, features.chunk(chunk, from, pass.watch)?))?;
-        }
-        Ok(())
+        chunks::features(self, features, range, pass, visit)
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {
-        let (rows, n) = (self.rows(), self.n_rows());
-        let mut sum = features.empty();
-        for from in (0..n).step_by(pass.chunk_rows.max(1)) {
-            pass.watch.step("moments of features", from, n)?;
-            let chunk = rows.rows(from..from.saturating_add(pass.chunk_rows.max(1)).min(n));
-            let part = self.engine.complete(|| features.chunk_sums(chunk, from, pass.watch))?;
-            self.engine.complete(|| sum.merge(&part))?;
-        }
-        pass.watch.step("moments of features", n, n)?;
-        self.engine.complete(|| Ok(features.finish(sum)))
+        chunks::feature_sums(self, self.n_rows(), features, pass)
     }
 
     fn pivots(&self, similarity: &Similarity, draw: &PivotDraw<'_>) -> Result<Pivots> {
@@ -161,9 +206,9 @@ impl Rows for MemoryRows<'_> {
             Some(places) => self.rows().gather(places),
             None => self.all(),
         };
-        let gram = self.engine.gram(similarity, &samples, Storage::Tiled)?;
+        let gram = symmetric(similarity, &samples, Storage::Tiled)?;
         let factor =
-            self.engine.complete(|| pivoted_cholesky_until(&*gram, draw.stop, draw.seed, draw.watch))?;
+            self.engine().complete(|| pivoted_cholesky_until(&*gram, draw.stop, draw.seed, draw.watch))?;
         let (chosen, m) = (&factor.pivots, factor.pivots.len());
         let rows = match draw.sample {
             Some(places) => chosen.iter().map(|at| places[*at]).collect(),
@@ -174,7 +219,7 @@ impl Rows for MemoryRows<'_> {
     }
 
     fn row_sums(&self, mut sums: RowSums, pass: &Pass<'_>) -> Result<RowSums> {
-        self.engine.complete(|| {
+        self.engine().complete(|| {
             sums.check(self.data())?;
             sums.add(self.data(), pass.watch)?;
             Ok(sums)
@@ -189,13 +234,25 @@ impl Rows for MemoryRows<'_> {
     ) -> Result<Matrix<f64>> {
         pass.watch.check()?;
         let mut out = Matrix::zeros(self.n_cols(), block.n_cols());
-        self.engine.run(&mut || add_centered_product(self.data(), center, block, out.view_mut()));
+        self.engine().run(&mut || add_centered_product(self.data(), center, block, out.view_mut()));
         Ok(out)
     }
 
-    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>> {
-        model.fitted().project_on(&*self.engine, self.rows(), pass.watch)
+    fn project(&self, model: &dyn Fitted, pass: &Pass<'_>) -> Result<Matrix<f64>> {
+        model.project_on(self.engine(), self.rows(), pass.watch)
     }
+}
+
+/// The matrix of samples with themselves.
+fn symmetric(
+    similarity: &Similarity,
+    x: &AnySamples,
+    storage: Storage,
+) -> Result<Box<dyn GramOperator + 'static>> {
+    Ok(match x {
+        AnySamples::F32(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
+        AnySamples::F64(x) => Box::new(SymmetricGram::new(similarity.clone(), x.clone(), storage)?),
+    })
 }
 
 /// out ← out + Σw(x − c)(x − c)ᵀB over some rows.

@@ -1,7 +1,9 @@
 //! Rows wherever they lie: in memory, in a source that is read a piece at a time, or in partitions that others hold. What fits ask of
 //! them, they ask of [`Rows`].
 
+mod chunks;
 mod data;
+mod fitted;
 mod memory;
 mod partitions;
 mod partitions_gram;
@@ -11,7 +13,8 @@ mod stream;
 mod sums;
 
 pub use data::Data;
-pub(crate) use memory::MemoryRows;
+pub(crate) use data::in_memory;
+pub use fitted::Fitted;
 pub use memory::centered_product;
 pub use partitions::{Found, GramPass, Partitions};
 pub(crate) use partitions_gram::no_gram_matrix;
@@ -25,9 +28,9 @@ use crate::data::{AnyPoints, AnySamples};
 use crate::error::Result;
 use crate::features::{FeatureRows, FeatureSums, RowFeatures, Stop};
 use crate::gram::{Similarity, Storage};
+use crate::kernel::Kernel;
 use crate::matrix::{MatRef, Matrix};
-use crate::model::AnyModel;
-use crate::operator::GramOperator;
+use crate::operator::{GramOperator, LinearOperator};
 use crate::progress::Watch;
 use std::ops::Range;
 
@@ -140,6 +143,19 @@ pub trait Rows: Send + Sync {
         draft: bool,
     ) -> Result<Box<dyn GramOperator + 'a>>;
 
+    /// k(x, y) of the rows x with samples y, as an operator whose values are computed tile by tile and never stored. One reading for each
+    /// product.
+    ///
+    /// Cost: n·m(2d + 2b) flops for a product with b columns and m samples.
+    ///
+    /// # Errors
+    /// When rows cannot be read.
+    fn cross<'a>(
+        &'a self,
+        kernel: &'a Kernel,
+        samples: &'a AnySamples,
+    ) -> Result<Box<dyn LinearOperator + 'a>>;
+
     /// k(x,x) of each row.
     ///
     /// # Errors
@@ -197,5 +213,5 @@ pub trait Rows: Send + Sync {
     ///
     /// # Errors
     /// When rows cannot be read, or the model cannot take them; cancellation.
-    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>>;
+    fn project(&self, model: &dyn Fitted, pass: &Pass<'_>) -> Result<Matrix<f64>>;
 }

@@ -1,17 +1,17 @@
 //! Rows in partitions that others hold, such as the machines of a cluster.
 
+use super::chunks::{self, ChunkedCross, Chunks};
 use super::partitions_gram::PartitionsGram;
 use super::rounds::pivots_of_partitions;
-use super::{Pass, PivotDraw, Pivots, Place, RowSums, Rows, no_gram_matrix};
-use crate::data::AnySamples;
+use super::{Fitted, Pass, PivotDraw, Pivots, Place, RowSums, Rows, no_gram_matrix};
+use crate::data::{AnyPoints, AnySamples};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{FeatureRows, FeatureSums, RowFeatures};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::Kernel;
 use crate::matrix::{MatRef, Matrix};
-use crate::model::AnyModel;
-use crate::operator::GramOperator;
+use crate::operator::{GramOperator, LinearOperator};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ pub trait Partitions: Send + Sync {
     ///
     /// # Errors
     /// As [`Partitions::feature_sums`].
-    fn project(&self, model: &AnyModel) -> Result<Matrix<f64>>;
+    fn project(&self, model: &dyn Fitted) -> Result<Matrix<f64>>;
 }
 
 /// Rows in partitions; what is small is worked on here.
@@ -136,6 +136,27 @@ pub(super) struct PartitionRows<'a> {
 impl<'a> PartitionRows<'a> {
     pub(super) fn new(partitions: &'a dyn Partitions, engine: &Arc<dyn Engine>) -> Self {
         Self { partitions, engine: engine.clone() }
+    }
+}
+
+impl Chunks for PartitionRows<'_> {
+    fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// The rows of a chunk are brought here; features and kernel values would be more numbers than rows.
+    fn each(
+        &self,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut dyn FnMut(AnyPoints<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (end, step) = (range.end.min(self.n_rows()), pass.chunk_rows.max(1));
+        for from in (range.start..end).step_by(step) {
+            let numbers: Vec<usize> = (from..from.saturating_add(step).min(end)).collect();
+            visit(self.gather(&numbers, pass)?.points(), from)?;
+        }
+        Ok(())
     }
 }
 
@@ -178,6 +199,14 @@ impl Rows for PartitionRows<'_> {
         }
     }
 
+    fn cross<'b>(
+        &'b self,
+        kernel: &'b Kernel,
+        samples: &'b AnySamples,
+    ) -> Result<Box<dyn LinearOperator + 'b>> {
+        Ok(Box::new(ChunkedCross { rows: self, n_rows: self.n_rows(), kernel, samples }))
+    }
+
     fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
         pass.watch.check()?;
         match similarity {
@@ -186,7 +215,6 @@ impl Rows for PartitionRows<'_> {
         }
     }
 
-    /// The rows of a chunk are brought here; features would be more numbers than rows.
     fn features(
         &self,
         features: &RowFeatures,
@@ -194,13 +222,7 @@ impl Rows for PartitionRows<'_> {
         pass: &Pass<'_>,
         visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
     ) -> Result<()> {
-        let (end, step) = (range.end.min(self.n_rows()), pass.chunk_rows.max(1));
-        for from in (range.start..end).step_by(step) {
-            let numbers: Vec<usize> = (from..from.saturating_add(step).min(end)).collect();
-            let chunk = self.gather(&numbers, pass)?;
-            self.engine.complete(|| visit(from, features.chunk(chunk.points(), from, pass.watch)?))?;
-        }
-        Ok(())
+        chunks::features(self, features, range, pass, visit)
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {
@@ -242,7 +264,7 @@ impl Rows for PartitionRows<'_> {
         ))
     }
 
-    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>> {
+    fn project(&self, model: &dyn Fitted, pass: &Pass<'_>) -> Result<Matrix<f64>> {
         pass.watch.check()?;
         self.partitions.project(model)
     }

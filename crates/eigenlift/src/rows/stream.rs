@@ -1,17 +1,19 @@
 //! Rows that are read from the first to the last, a piece at a time.
 
-use super::memory::{MemoryRows, add_centered_product};
+use super::chunks::{self, ChunkedCross, Chunks};
+use super::data::in_memory;
+use super::memory::add_centered_product;
 use super::row_sums::RowSums;
 use super::sums::Weighted;
-use super::{Pass, PivotDraw, Pivots, Place, Rows, no_gram_matrix};
+use super::{Fitted, Pass, PivotDraw, Pivots, Place, Rows, no_gram_matrix};
 use crate::data::{AnyPoints, AnySamples, Points, RowSource, gather};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::features::{FeatureRows, FeatureSums, RowFeatures, counted_from};
 use crate::gram::{Similarity, Storage};
+use crate::kernel::Kernel;
 use crate::matrix::{MatRef, Matrix};
-use crate::model::AnyModel;
-use crate::operator::GramOperator;
+use crate::operator::{GramOperator, LinearOperator};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -56,7 +58,7 @@ impl<'a> StreamRows<'a> {
     }
 
     /// Reads all rows once; `visit` is told how many came before.
-    fn each(&self, pass: &Pass<'_>, visit: &mut dyn FnMut(Weighted<'_>, usize) -> Result<()>) -> Result<()> {
+    fn read(&self, pass: &Pass<'_>, visit: &mut dyn FnMut(Weighted<'_>, usize) -> Result<()>) -> Result<()> {
         let (mut source, mut at) = (self.lock(), 0);
         source.rewind()?;
         while source.next_rows(pass.chunk_rows, &mut |rows| {
@@ -74,6 +76,28 @@ impl<'a> StreamRows<'a> {
             false => rows.into(),
         };
         if self.precision == "f32" { rows.to_single() } else { rows }
+    }
+}
+
+impl Chunks for StreamRows<'_> {
+    fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    fn each(
+        &self,
+        range: Range<usize>,
+        pass: &Pass<'_>,
+        visit: &mut dyn FnMut(AnyPoints<'_>, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.read(pass, &mut |data, at| {
+            pass.watch.check()?;
+            let (from, to) = (range.start.max(at), range.end.min(at + data.n_rows()));
+            if from >= to {
+                return Ok(());
+            }
+            visit(data.rows.rows(from - at..to - at), from)
+        })
     }
 }
 
@@ -111,14 +135,21 @@ impl Rows for StreamRows<'_> {
         ))
     }
 
+    fn cross<'b>(
+        &'b self,
+        kernel: &'b Kernel,
+        samples: &'b AnySamples,
+    ) -> Result<Box<dyn LinearOperator + 'b>> {
+        Ok(Box::new(ChunkedCross { rows: self, n_rows: self.n_rows, kernel, samples }))
+    }
+
     fn diagonal(&self, similarity: &Similarity, pass: &Pass<'_>) -> Result<Vec<f64>> {
         if matches!(similarity, Similarity::Precomputed) {
             return Err(no_gram_matrix());
         }
         let mut own = Vec::with_capacity(self.n_rows);
-        self.each(pass, &mut |data, _| {
-            let rows = MemoryRows::borrowed(data.rows, None, &self.engine);
-            own.extend(rows.diagonal(similarity, pass)?);
+        self.read(pass, &mut |data, _| {
+            own.extend(in_memory(data.rows, &self.engine).diagonal(similarity, pass)?);
             Ok(())
         })?;
         Ok(own)
@@ -131,26 +162,11 @@ impl Rows for StreamRows<'_> {
         pass: &Pass<'_>,
         visit: &mut (dyn FnMut(usize, FeatureRows) -> Result<()> + Send),
     ) -> Result<()> {
-        self.each(pass, &mut |data, at| {
-            pass.watch.check()?;
-            let (from, to) = (range.start.max(at), range.end.min(at + data.n_rows()));
-            if from >= to {
-                return Ok(());
-            }
-            let chunk = data.rows.rows(from - at..to - at);
-            self.engine.complete(|| visit(from, features.chunk(chunk, from, pass.watch)?))
-        })
+        chunks::features(self, features, range, pass, visit)
     }
 
     fn feature_sums(&self, features: &RowFeatures, pass: &Pass<'_>) -> Result<FeatureSums> {
-        let (mut sum, watch) = (features.empty(), pass.watch);
-        watch.step("moments of features", 0, self.n_rows)?;
-        self.each(pass, &mut |data, at| {
-            let part = self.engine.complete(|| features.chunk_sums(data.rows, at, watch))?;
-            self.engine.complete(|| sum.merge(&part))?;
-            watch.step("moments of features", at + data.n_rows(), self.n_rows)
-        })?;
-        self.engine.complete(|| Ok(features.finish(sum)))
+        chunks::feature_sums(self, self.n_rows, features, pass)
     }
 
     /// The rows of the sample are read once, and the pivots drawn in memory.
@@ -161,7 +177,7 @@ impl Rows for StreamRows<'_> {
             None => self.samples(&pass)?,
         };
         let whole = PivotDraw { sample: None, ..*draw };
-        let mut found = MemoryRows::of(samples, &self.engine).pivots(similarity, &whole)?;
+        let mut found = in_memory(samples, &self.engine).pivots(similarity, &whole)?;
         if let Some(places) = draw.sample {
             found.rows.iter_mut().for_each(|row| *row = places[*row]);
         }
@@ -171,7 +187,7 @@ impl Rows for StreamRows<'_> {
     fn row_sums(&self, mut sums: RowSums, pass: &Pass<'_>) -> Result<RowSums> {
         let silent = pass.watch.silent();
         pass.watch.step("moments of rows", 0, self.n_rows)?;
-        self.each(pass, &mut |data, at| {
+        self.read(pass, &mut |data, at| {
             self.engine
                 .complete(|| sums.check(data).and_then(|()| sums.add(data, &silent)))
                 .map_err(|error| counted_from(error, at))?;
@@ -187,7 +203,7 @@ impl Rows for StreamRows<'_> {
         pass: &Pass<'_>,
     ) -> Result<Matrix<f64>> {
         let mut out = Matrix::zeros(self.n_cols, block.n_cols());
-        self.each(pass, &mut |data, _| {
+        self.read(pass, &mut |data, _| {
             pass.watch.check()?;
             self.engine.run(&mut || add_centered_product(data, center, block, out.view_mut()));
             Ok(())
@@ -195,22 +211,10 @@ impl Rows for StreamRows<'_> {
         Ok(out)
     }
 
-    fn project(&self, model: &AnyModel, pass: &Pass<'_>) -> Result<Matrix<f64>> {
-        let mut out = Matrix::zeros(self.n_rows, model.fitted().n_outputs());
-        self.each(pass, &mut |data, at| {
-            let scores = model.fitted().project_on(&*self.engine, data.rows, pass.watch)?;
-            if at + scores.n_rows() > out.n_rows() {
-                return Err(Error::data(
-                    format!("more than {} rows", self.n_rows),
-                    "there were as many when they were counted",
-                    "The rows must stay the same while they are read",
-                ));
-            }
-            let mut view = out.view_mut();
-            (0..scores.n_rows()).for_each(|i| view.row_mut(at + i).copy_from_slice(scores.row(i)));
-            Ok(())
-        })?;
-        Ok(out)
+    fn project(&self, model: &dyn Fitted, pass: &Pass<'_>) -> Result<Matrix<f64>> {
+        chunks::stacked(self, (self.n_rows, model.n_outputs()), pass, &mut |chunk, _| {
+            model.project_on(&*self.engine, chunk, pass.watch)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::Model;
 use crate::exit::Failure;
 use crate::figures::Shown;
+use crate::method::json_of;
 use crate::rows::TableRows;
 use crate::saved;
 use crate::table::{DataAccount, list, numbered};
@@ -141,14 +142,14 @@ impl Model for Aligned {
         lines
     }
 
-    fn found(&self) -> Map<String, Value> {
-        let mut found = Model::found(&self.model);
-        let mut how = serde_json::to_value(&self.how).unwrap_or_default();
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
+        let mut found = Model::found(&self.model)?;
+        let mut how = json_of(&self.how)?;
         // Components are counted from 1 wherever they are told.
         how["groups"] = self.how.groups.iter().map(|(first, last)| [first + 1, last + 1]).collect();
         found.insert("like".into(), self.earlier.clone().into());
         found.insert("alignment".into(), how);
-        found
+        Ok(found)
     }
 
     fn shares(&self) -> Vec<f64> {

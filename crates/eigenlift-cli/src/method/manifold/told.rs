@@ -4,7 +4,7 @@ use super::picture::{self, Source};
 use super::{COMPONENT, words};
 use crate::exit::Failure;
 use crate::figures::Shown;
-use crate::method::{Model, Rows, object};
+use crate::method::{Model, Rows, json_of, object};
 use crate::model::draw_scatter;
 use crate::values::PlotKind;
 use eigenlift::matrix::Matrix;
@@ -48,8 +48,8 @@ pub(super) fn variances(model: &FittedManifold, part: &Part) -> Vec<f64> {
 }
 
 /// Facts with the rows of edges counted from 1, as everywhere outside the library.
-fn facts(model: &FittedManifold) -> Value {
-    let mut facts = serde_json::to_value(model.facts()).unwrap_or_default();
+fn facts(model: &FittedManifold) -> Result<Value, Failure> {
+    let mut facts = json_of(model.facts())?;
     for list in ["bridges", "cut"] {
         let edges = facts.pointer_mut(&format!("/graph/{list}")).and_then(Value::as_array_mut);
         for edge in edges.into_iter().flatten() {
@@ -60,7 +60,7 @@ fn facts(model: &FittedManifold) -> Value {
             }
         }
     }
-    facts
+    Ok(facts)
 }
 
 impl Model for Told {
@@ -96,7 +96,7 @@ impl Model for Told {
         words::words(&self.model)
     }
 
-    fn found(&self) -> Map<String, Value> {
+    fn found(&self) -> Result<Map<String, Value>, Failure> {
         let model = &self.model;
         let first = model.parts().first();
         let part = |part: &Part| {
@@ -113,13 +113,13 @@ impl Model for Told {
             "eigenvalues": model.eigenvalues(),
             "residuals": first.map(|part| &part.residuals),
             "parts": model.parts().iter().map(part).collect::<Vec<_>>(),
-            "facts": facts(model),
+            "facts": facts(model)?,
             "threads": model.plan().threads,
-        }));
+        }))?;
         if let Some(part) = first.filter(|_| has_variances(model)) {
             found.insert("variances".into(), variances(model, part).into());
         }
-        found
+        Ok(found)
     }
 
     fn shares(&self) -> Vec<f64> {

@@ -75,7 +75,6 @@ fn paths_have_their_known_spectrum() {
         let a = path(n);
         let found = solve(&a, 4, Some(&ones(n)), None).unwrap();
         assert_eq!(found.route, SmallestRoute::ShiftInvert);
-        assert!(found.factor_bytes.unwrap() > 16 * n as u64);
         check(&a, &found.pairs, &(1..5).map(|j| path_value(n, j)).collect::<Vec<_>>());
         let exact = Matrix::from_fn(n, 4, |i, j| path_entry(n, j + 1, i));
         let gap = path_value(n, 2) - path_value(n, 1);

@@ -15,7 +15,7 @@ const PROBED_ROWS: usize = 200;
 
 /// How far inner products of features were from the kernel on pairs of different rows, (K48).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SampledError {
+pub(crate) struct SampledError {
     /// Pairs looked at; 0 when there are fewer than two rows.
     pub pairs: usize,
     /// Root mean square of ⟨φ(x),φ(y)⟩ − k(x,y).
@@ -28,7 +28,7 @@ pub struct SampledError {
 
 impl SampledError {
     /// rms/rms_kernel; 0 when both are.
-    pub fn relative(&self) -> f64 {
+    pub(crate) fn relative(&self) -> f64 {
         if self.rms == 0.0 { 0.0 } else { self.rms / self.rms_kernel }
     }
 }
@@ -41,7 +41,7 @@ impl FeatureMap {
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
-    pub fn sampled_error(&self, kernel: &Kernel, x: AnyPoints<'_>, seed: u64) -> Result<SampledError> {
+    pub(crate) fn sampled_error(&self, kernel: &Kernel, x: AnyPoints<'_>, seed: u64) -> Result<SampledError> {
         let mut random = Stream::new(seed, Purpose::Probes);
         let rows = random.rows(x.n_rows(), PROBED_ROWS);
         let probes = match x {

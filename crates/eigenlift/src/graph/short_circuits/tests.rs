@@ -1,6 +1,6 @@
 use super::*;
 use crate::engine::{Cpu, Engine};
-use crate::graph::shortest_paths;
+use crate::graph::paths::shortest_paths;
 use crate::matrix::Matrix;
 use crate::random::{Purpose, Stream};
 

@@ -12,7 +12,8 @@ mod solve;
 #[cfg(test)]
 mod tests;
 
-pub use fitted::{FittedKernelCca, KernelCcaBody};
+pub use fitted::FittedKernelCca;
+pub(crate) use fitted::KernelCcaBody;
 pub use permute::Significance;
 pub use plan::KernelCcaPlan;
 

@@ -8,7 +8,8 @@ mod labels;
 mod solve;
 mod sums;
 
-pub use fitted::{FittedKernelDiscriminant, KernelDiscriminantBody};
+pub use fitted::FittedKernelDiscriminant;
+pub(crate) use fitted::KernelDiscriminantBody;
 
 use crate::data::AnySamples;
 use crate::engine::Engine;

@@ -6,11 +6,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::factor::Factor;
 use crate::features::{FeatureMap, dot};
-use crate::gram::{Similarity, diagonal};
+use crate::gram::Similarity;
 use crate::linalg::{Onto, combine, shift_columns};
 use crate::matrix::Matrix;
 use crate::model::{Lift, Model, Projection};
 use crate::progress::Watch;
+use crate::rows::{Pass, in_memory};
 use serde::{Deserialize, Serialize};
 
 /// Rows that are compared with centres at a time.
@@ -291,10 +292,13 @@ impl FittedKernelKMeans {
             }
             (Measure::Products { squares, mean_square }, lift) => {
                 let products = self.projection.project(engine, x, watch)?;
-                let mut lengths = vec![0.0; x.n_rows()];
-                if let Lift::Kernel { kernel, .. } = lift {
-                    diagonal(&Similarity::Kernel(kernel.clone()), x, 0, &mut lengths);
-                }
+                let mut lengths = match lift {
+                    Lift::Kernel { kernel, .. } => {
+                        let similarity = Similarity::Kernel(kernel.clone());
+                        in_memory(x, engine).diagonal(&similarity, &Pass::new(watch))?
+                    }
+                    _ => vec![0.0; x.n_rows()],
+                };
                 let clusters = squares.len();
                 for (i, length) in lengths.iter_mut().enumerate() {
                     *length -= 2.0 * products[(i, clusters)] + mean_square;

@@ -7,7 +7,8 @@ mod reading;
 mod rows;
 mod seeds;
 
-pub use fitted::{FittedKernelKMeans, KernelKMeansBody};
+pub use fitted::FittedKernelKMeans;
+pub(crate) use fitted::KernelKMeansBody;
 
 use crate::data::AnySamples;
 use crate::data::folds::gathered;

@@ -10,10 +10,10 @@ use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::linalg::{column_means, inner, orthonormal_columns, shift_columns};
 use crate::matrix::Matrix;
-use crate::model::{AnyModel, Lift, Route};
+use crate::model::{Lift, Route};
 use crate::operator::GramOperator;
 use crate::progress::Watch;
-use crate::rows::{Data, MemoryRows, Pass, Rows};
+use crate::rows::{Data, Pass, Rows, in_memory};
 
 /// How far scores may be from what the model says of its samples, relative to their size.
 const SAME_SAMPLES: f64 = 1e-4;
@@ -53,7 +53,7 @@ impl FittedKernelPca {
         {
             // The fit took rows of single precision for such.
             let samples = rows.samples(&Pass::new(watch))?.to_double();
-            rows = Box::new(MemoryRows::of(samples, &self.engine));
+            rows = in_memory(samples, &self.engine);
         }
         let vectors = self.vectors_over(&*rows, watch)?;
         let gram = rows.gram(&similarity, Storage::Tiled, false)?;
@@ -143,7 +143,7 @@ impl FittedKernelPca {
                 self.scores()?
             }
             (_, _, Some((x, _))) => self.projection.project(&*self.engine, x, watch)?,
-            (_, _, None) => rows.project(&AnyModel::from(self.clone()), &Pass::new(watch))?,
+            (_, _, None) => rows.project(self, &Pass::new(watch))?,
         };
         self.engine.complete(|| Ok(self.orthonormal(scores)))?
     }

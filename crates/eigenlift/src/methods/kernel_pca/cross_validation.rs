@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::features::{Approximation, LowRank, Rank};
 use crate::gram::Similarity;
 use crate::matrix::Matrix;
-use crate::model::{Lift, Route};
+use crate::model::{Lift, On, Route};
 use crate::monitoring::{Novelty, Reference, ScoreMoments, own_of_fit};
 use crate::progress::Watch;
 
@@ -42,7 +42,7 @@ impl FittedKernelPca {
         let folds = FOLDS.min(n);
         let assigned = folds_of(n, folds, self.plan.seed);
         let judged = folds.min((Reference::MOST_KEPT * folds).div_ceil(n));
-        let diagonal = self.same_diagonal(x);
+        let diagonal = self.same_diagonal(x, (&*self.engine, watch))?;
         let mut all = Novelty::default();
         for fold in 0..judged {
             watch.step("cross-validation of limits", fold, judged)?;
@@ -104,15 +104,16 @@ impl FittedKernelPca {
     }
 
     /// k(x,x), where it is the same for all samples.
-    fn same_diagonal(&self, x: &AnySamples) -> Option<f64> {
-        let diagonal = match &self.projection.lift {
-            Lift::Kernel { kernel, .. } => own_of_fit(&Similarity::Kernel(kernel.clone()), x.points()),
-            Lift::Precomputed { .. } => own_of_fit(&Similarity::Precomputed, x.points()),
-            _ => return None,
+    fn same_diagonal(&self, x: &AnySamples, on: On<'_>) -> Result<Option<f64>> {
+        let similarity = match &self.projection.lift {
+            Lift::Kernel { kernel, .. } => Similarity::Kernel(kernel.clone()),
+            Lift::Precomputed { .. } => Similarity::Precomputed,
+            _ => return Ok(None),
         };
+        let diagonal = own_of_fit(&similarity, x.points(), on)?;
         let least = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
         let most = diagonal.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (most - least <= SAME_DIAGONAL * most.abs()).then_some(most)
+        Ok((most - least <= SAME_DIAGONAL * most.abs()).then_some(most))
     }
 
     /// T² and squared prediction error of a sample with k(x, xᵢ) = 0 for all i; `None` where one of them is 0.

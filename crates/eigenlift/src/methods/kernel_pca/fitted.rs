@@ -44,8 +44,8 @@ impl FittedKernelPca {
         (similarity, x): (Similarity, AnySamples),
         mut plan: Plan,
         column_names: &[String],
-        engine: Arc<dyn Engine>,
-    ) -> Self {
+        (engine, watch): (Arc<dyn Engine>, &Watch),
+    ) -> Result<Self> {
         if let Some(why) = &solution.switched {
             plan.solver = Solver::Dense;
             plan.reasons.push(why.clone());
@@ -62,7 +62,7 @@ impl FittedKernelPca {
         let offset = (0..k)
             .map(|j| solution.row_means.iter().enumerate().map(|(i, r)| r * coefficients[(i, j)]).sum())
             .collect();
-        let fit_rows = FitRows::of_samples(&similarity, &x, &solution.row_means);
+        let fit_rows = FitRows::of_samples(&similarity, &x, &solution.row_means, (&*engine, watch))?;
         let lift = match similarity {
             Similarity::Kernel(kernel) => Lift::Kernel { kernel, samples: x },
             Similarity::Precomputed => Lift::Precomputed { n_samples: n },
@@ -82,7 +82,7 @@ impl FittedKernelPca {
             fit_rows,
             reference: None,
         };
-        Self { plan, warnings, column_names: column_names.to_vec(), engine, body }
+        Ok(Self { plan, warnings, column_names: column_names.to_vec(), engine, body })
     }
 
     /// Components kept; may be fewer than asked for, see [`FittedKernelPca::warnings`].

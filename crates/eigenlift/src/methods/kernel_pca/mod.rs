@@ -16,7 +16,8 @@ mod schedule;
 mod stream;
 
 pub use align::{AlignOptions, Alignment};
-pub use fitted::{FittedKernelPca, KernelPcaBody};
+pub use fitted::FittedKernelPca;
+pub(crate) use fitted::KernelPcaBody;
 pub use stream::KernelPcaStream;
 
 use crate::eigen::Indefinite;
@@ -29,7 +30,7 @@ use crate::kernel::{Kernel, KernelSpec, PairRows};
 use crate::matrix::Matrix;
 use crate::model::{Job, Plan, Route, Solver, check_column_names};
 use crate::progress::Watch;
-use crate::rows::{Data, MemoryRows, Pass, Place, Rows, no_gram_matrix};
+use crate::rows::{Data, Pass, Place, Rows, in_memory, no_gram_matrix};
 use dual::{DualProblem, DualSolution};
 use std::sync::Arc;
 
@@ -269,7 +270,7 @@ impl KernelPca {
             );
             similarity = Similarity::Kernel(centred);
         }
-        let rows = Box::new(MemoryRows::of(samples, &engine));
+        let rows = in_memory(samples, &engine);
         Ok((Prepared { rows, similarity, engine, start }, plan))
     }
 
@@ -323,7 +324,8 @@ impl KernelPca {
         let solution = prepared.engine.complete(|| self.solve(&prepared, &plan))?;
         let Prepared { rows, similarity, engine, .. } = prepared;
         let samples = rows.samples(&Pass::new(&self.features.watch))?;
-        Ok(FittedKernelPca::of_solution(solution, (similarity, samples), plan, &self.column_names, engine))
+        let on = (engine, &self.features.watch);
+        FittedKernelPca::of_solution(solution, (similarity, samples), plan, &self.column_names, on)
     }
 
     fn solve(&self, prepared: &Prepared<'_>, plan: &Plan) -> Result<DualSolution> {

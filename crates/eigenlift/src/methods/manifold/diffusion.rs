@@ -14,6 +14,7 @@ use crate::gram::{Similarity, Storage, stored_bytes};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
 use crate::model::{Job, Lift, ManifoldLift, Projection};
+use crate::rows::in_memory;
 use std::sync::Arc;
 
 /// Diffusion maps, (G15)–(G17): coordinates μ^t·ψ from the slowest directions of a random walk on the samples. Distances
@@ -95,11 +96,11 @@ impl DiffusionMap {
         (plan, engine): (ManifoldPlan, Arc<dyn Engine>),
     ) -> Result<FittedManifold> {
         let storage = storage(plan.bytes_allowed, x.n_rows(), self.common.n_components);
+        let similarity = Similarity::Kernel(kernel.clone());
         let found = engine.complete(|| {
-            engine.gram(&Similarity::Kernel(kernel.clone()), &x, storage).and_then(|gram| {
-                let on = WalkOn { gram: &*gram, alpha: self.alpha, may_stay: true };
-                walk(on, self.wanted())
-            })
+            let rows = in_memory(&x, &engine);
+            let gram = rows.gram(&similarity, storage, false)?;
+            walk(WalkOn { gram: &*gram, alpha: self.alpha, may_stay: true }, self.wanted())
         });
         let input = ManifoldInput::from(&x);
         let (part, scores, mut facts, warnings) = self.assemble(found?, kernel, x);

@@ -5,7 +5,7 @@ use super::settings::Common;
 use crate::eigen::smallest_bytes;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::graph::{Reach, Space};
+use crate::graph::{FoundNeighbors, Reach, Space};
 use crate::linalg::sparse::Analysis;
 use crate::memory::collected;
 use crate::operator::SparseSymmetric;
@@ -23,15 +23,23 @@ pub(super) enum Pattern {
     Neighborhoods,
 }
 
-/// Bytes of the factor and of the search by it; `None` where neighbours are not looked up among rows.
+/// What is known of a factor before the fit.
+pub(super) struct Fill {
+    /// Bytes of the factor and of the search by it.
+    pub(super) bytes: u128,
+    /// Neighbours of all rows, where all were looked at: the fit need not look for them again.
+    pub(super) neighbors: Option<FoundNeighbors>,
+}
+
+/// How large the factor becomes; `None` where neighbours are not looked up among rows.
 ///
 /// Cost: neighbours of 6000 rows among themselves, and an ordering of approximately minimal degree of their graph.
-pub(super) fn shift_invert_bytes(
+pub(super) fn shift_invert(
     common: &Common,
     input: &ManifoldInput,
     pattern: Pattern,
     engine: &dyn Engine,
-) -> Result<Option<u128>> {
+) -> Result<Option<Fill>> {
     let (ManifoldInput::Samples(x), Reach::Nearest(_)) = (input, common.reach) else { return Ok(None) };
     let n = x.n_rows();
     let seen = n.min(SEEN_ROWS);
@@ -42,7 +50,11 @@ pub(super) fn shift_invert_bytes(
         })
     });
     let search = u128::from(smallest_bytes(n, common.n_components));
-    Ok(found?.map(|(whole, half)| search + carried_on(whole, half, n as f64 / seen as f64) as u128))
+    Ok(found?.map(|((whole, neighbors), half)| {
+        let half = half.map(|(bytes, _)| bytes);
+        let bytes = search + carried_on(whole, half, n as f64 / seen as f64) as u128;
+        Fill { bytes, neighbors: (seen == n).then_some(neighbors) }
+    }))
 }
 
 /// b·(n/m)^p, p from the bytes of m and of m/2 rows; between linear and quadratic.
@@ -51,13 +63,13 @@ fn carried_on(whole: u64, half: Option<u64>, times: f64) -> f64 {
     whole as f64 * times.powf(power)
 }
 
-/// Bytes of the factor for some rows drawn at random.
+/// Bytes of the factor for some rows drawn at random, and the neighbours of these rows among each other.
 fn bytes_of_some(
     common: &Common,
     input: &ManifoldInput,
     pattern: Pattern,
     count: usize,
-) -> Result<Option<u64>> {
+) -> Result<Option<(u64, FoundNeighbors)>> {
     let (ManifoldInput::Samples(x), Reach::Nearest(neighbors)) = (input, common.reach) else {
         return Ok(None);
     };
@@ -67,7 +79,9 @@ fn bytes_of_some(
     let rows = Stream::new(common.seed, Purpose::SampleRows).rows(x.n_rows(), count);
     let space = Space::Rows { samples: x.gather(&rows), metric: common.metric };
     let Space::Rows { samples, .. } = &space else { return Ok(None) };
-    let lists = common.neighbor_search().among(&space, samples.points(), &common.watch.silent())?.neighbors;
+    let watch = if count == x.n_rows() { common.watch.clone() } else { common.watch.silent() };
+    let found = common.neighbor_search().among(&space, samples.points(), &watch)?;
+    let lists = &found.neighbors;
     let matrix = match pattern {
         Pattern::Neighbors => {
             let links = |i: usize| lists.row(i).0.iter().map(move |j| (i as u32, *j, 1.0));
@@ -80,7 +94,7 @@ fn bytes_of_some(
         }
     };
     let (offsets, columns, values) = matrix.parts();
-    Ok(Analysis::new(offsets, columns, values).map(|analysis| analysis.factor_bytes))
+    Ok(Analysis::new(offsets, columns, values).map(|analysis| (analysis.factor_bytes, found)))
 }
 
 #[cfg(test)]
@@ -108,11 +122,29 @@ mod tests {
         common.reach = Reach::Nearest(8);
         let input = ManifoldInput::from(x);
         let engine = Cpu::new(2).unwrap();
-        let told = shift_invert_bytes(&common, &input, Pattern::Neighbors, &engine).unwrap().unwrap();
-        let told = told as f64 - smallest_bytes(12_000, 2) as f64;
+        let told = shift_invert(&common, &input, Pattern::Neighbors, &engine).unwrap().unwrap();
+        assert!(told.neighbors.is_none(), "half of the rows were looked at");
+        let told = told.bytes as f64 - smallest_bytes(12_000, 2) as f64;
         let mut all = Ok(None);
         engine.run(&mut || all = bytes_of_some(&common, &input, Pattern::Neighbors, 12_000));
-        let ratio = told / all.unwrap().unwrap() as f64;
+        let ratio = told / all.unwrap().unwrap().0 as f64;
         assert!((0.77..1.3).contains(&ratio), "{ratio}");
+    }
+
+    /// What planning finds among all rows is what a fit would find.
+    #[test]
+    fn neighbours_of_all_rows_are_found_once() {
+        let mut random = Stream::new(4, Purpose::Synthetic);
+        let x = Matrix::from_fn(300, 3, |_, _| random.gaussian());
+        let mut common = Common::new(2);
+        common.reach = Reach::Nearest(8);
+        let input = ManifoldInput::from(x.clone());
+        let engine = Cpu::new(2).unwrap();
+        let told = shift_invert(&common, &input, Pattern::Neighborhoods, &engine).unwrap().unwrap();
+        let space = input.space(common.metric);
+        let again = common.neighbor_search().among(&space, (&x).into(), &common.watch).unwrap();
+        let found = told.neighbors.unwrap();
+        assert_eq!(found.how, again.how);
+        assert!((0..300).all(|i| found.neighbors.row(i) == again.neighbors.row(i)));
     }
 }

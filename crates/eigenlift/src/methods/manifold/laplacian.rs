@@ -3,7 +3,7 @@
 use super::ManifoldInput;
 use super::diffusion::{dense_way, storage};
 use super::embedding::Wanted;
-use super::fill::{Pattern, shift_invert_bytes};
+use super::fill::{Pattern, shift_invert};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, common_settings, neighborhood_settings, refuse_constant};
@@ -13,12 +13,13 @@ use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gram::{Similarity, Storage};
-use crate::graph::{Components, Edge, Graph, Space};
+use crate::graph::{Components, Edge, FoundNeighbors, Graph, Space};
 use crate::kernel::{Kernel, KernelSpec};
 use crate::matrix::Matrix;
 use crate::memory::{collected, room_for};
 use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
+use crate::rows::in_memory;
 use std::sync::Arc;
 
 /// How alike neighbours are.
@@ -73,7 +74,7 @@ impl LaplacianEigenmaps {
     /// As [`LaplacianEigenmaps::fit`], as far as they can be known in advance.
     pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
         let (input, engine) = (input.into(), self.common.running_engine()?);
-        let plan = self.planned(&input, &*engine)?;
+        let (plan, found) = self.planned(&input, &*engine)?;
         if let ManifoldInput::Samples(x) = &input {
             refuse_constant(x)?;
         }
@@ -84,7 +85,7 @@ impl LaplacianEigenmaps {
             _ => None,
         };
         let settings = self.clone();
-        Ok(Job::new(plan, move |plan| settings.run(&input, kernel, (plan, engine))))
+        Ok(Job::new(plan, move |plan| settings.run((&input, found), kernel, (plan, engine))))
     }
 
     /// Fits the model: what [`LaplacianEigenmaps::prepare`] plans. New samples cannot be placed among affinities.
@@ -101,7 +102,11 @@ impl LaplacianEigenmaps {
         Wanted { n_components: *n_components, tolerance: *tolerance, seed: *seed, watch }
     }
 
-    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+    fn planned(
+        &self,
+        input: &ManifoldInput,
+        engine: &dyn Engine,
+    ) -> Result<(ManifoldPlan, Option<FoundNeighbors>)> {
         if matches!(input, ManifoldInput::Graph(..)) {
             return Err(no_affinities(input));
         }
@@ -119,8 +124,9 @@ impl LaplacianEigenmaps {
         let by_kernel = matches!((&self.affinity, input), (Affinity::Kernel(_), ManifoldInput::Samples(_)));
         let factor = match by_kernel {
             true => None,
-            false => shift_invert_bytes(&self.common, input, Pattern::Neighbors, engine)?,
+            false => shift_invert(&self.common, input, Pattern::Neighbors, engine)?,
         };
+        let (bytes, found) = factor.map_or((None, None), |fill| (Some(fill.bytes), fill.neighbors));
         let plan = ManifoldPlan::new(
             (ManifoldKind::Laplacian, !by_kernel),
             &self.common,
@@ -137,25 +143,22 @@ impl LaplacianEigenmaps {
                     reasons: vec!["only neighbours are alike".into()],
                     otherwise: "Allow more memory, or use fewer neighbors",
                 }
-                .with_factor(
-                    factor,
-                    4 * graph_bytes(n, Some(self.common.reach)) / 3,
-                    allowed,
-                ),
+                .with_factor(bytes, 4 * graph_bytes(n, Some(self.common.reach)) / 3, allowed),
             },
         )?;
-        Ok(match (&self.affinity, input) {
+        let plan = match (&self.affinity, input) {
             (Affinity::Kernel(spec), _) if by_kernel => {
                 ManifoldPlan { metric: format!("kernel {spec}"), ..plan }
             }
             (_, ManifoldInput::Affinities(_)) => ManifoldPlan { reach: None, ..plan },
             _ => plan,
-        })
+        };
+        Ok((plan, found))
     }
 
     fn run(
         &self,
-        input: &ManifoldInput,
+        (input, found): (&ManifoldInput, Option<FoundNeighbors>),
         kernel: Option<Kernel>,
         (plan, engine): (ManifoldPlan, Arc<dyn Engine>),
     ) -> Result<FittedManifold> {
@@ -179,7 +182,7 @@ impl LaplacianEigenmaps {
                 ))
             }
             _ => {
-                let solved = engine.complete(|| self.of_neighbors(input, &plan))?;
+                let solved = engine.complete(|| self.of_neighbors((input, found), &plan))?;
                 let lift = |_| self.neighbor_lift(input.space(self.common.metric));
                 self.judged(self.assemble(solved, lift, (plan, engine)), input)
             }
@@ -194,7 +197,8 @@ impl LaplacianEigenmaps {
         x: &AnySamples,
         storage: Storage,
     ) -> Result<Solved> {
-        let gram = engine.gram(similarity, x, storage)?;
+        let rows = in_memory(x, engine);
+        let gram = rows.gram(similarity, storage, false)?;
         walk(WalkOn { gram: &*gram, alpha: 0.0, may_stay: false }, self.wanted()).map(Solved::of)
     }
 
@@ -212,12 +216,17 @@ impl LaplacianEigenmaps {
         ManifoldLift::Weights { space, search: self.common.neighbor_search(), weights }
     }
 
-    /// W from lists of neighbours, half of each direction, (G13).
-    fn of_neighbors(&self, input: &ManifoldInput, plan: &ManifoldPlan) -> Result<Solved> {
-        let (lists, search) = match input {
-            ManifoldInput::Neighbors(lists, _) => (lists.clone(), None),
-            ManifoldInput::Graph(..) | ManifoldInput::Affinities(_) => return Err(no_affinities(input)),
-            ManifoldInput::Samples(x) | ManifoldInput::Distances(x) => {
+    /// W from lists of neighbours, half of each direction, (G13); those that planning found are not looked for again.
+    fn of_neighbors(
+        &self,
+        (input, found): (&ManifoldInput, Option<FoundNeighbors>),
+        plan: &ManifoldPlan,
+    ) -> Result<Solved> {
+        let (lists, search) = match (input, found) {
+            (ManifoldInput::Neighbors(lists, _), _) => (lists.clone(), None),
+            (ManifoldInput::Graph(..) | ManifoldInput::Affinities(_), _) => return Err(no_affinities(input)),
+            (_, Some(found)) => (found.neighbors, Some(found.how)),
+            (ManifoldInput::Samples(x) | ManifoldInput::Distances(x), None) => {
                 let space = input.space(self.common.metric);
                 let found = self.common.neighbor_search().among(&space, x.points(), &self.common.watch)?;
                 (found.neighbors, Some(found.how))

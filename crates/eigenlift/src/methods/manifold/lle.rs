@@ -3,7 +3,7 @@
 mod local;
 
 use super::ManifoldInput;
-use super::fill::{Pattern, shift_invert_bytes};
+use super::fill::{Pattern, shift_invert};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, check_lists, common_settings, neighborhood_settings, refuse_constant};
@@ -11,7 +11,7 @@ use crate::data::AnySamples;
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::graph::{Components, Graph, Neighbors, Reach, Space};
+use crate::graph::{Components, FoundNeighbors, Graph, Neighbors, Reach, Search, Space};
 use crate::matrix::Matrix;
 use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
@@ -93,6 +93,9 @@ pub struct LocallyLinear {
     tolerances: (f64, f64),
 }
 
+/// Neighbours of all rows, and how they were found where they were not given.
+type Lists = (Neighbors, Option<Search>);
+
 common_settings!(LocallyLinear);
 neighborhood_settings!(LocallyLinear);
 
@@ -142,14 +145,18 @@ impl LocallyLinear {
             }
         };
         let (input, engine) = (ManifoldInput::from(&x), self.common.running_engine()?);
-        let plan = self.planned(&input, &*engine)?;
+        let (plan, found) = self.planned(&input, &*engine)?;
         refuse_constant(&x)?;
-        if let Some(lists) = &lists {
-            check_lists(lists, x.n_rows())?;
-            self.check_lengths(lists)?;
-        }
+        let found = match lists {
+            Some(lists) => {
+                check_lists(&lists, x.n_rows())?;
+                self.check_lengths(&lists)?;
+                Some((lists, None))
+            }
+            None => found.map(|found| (found.neighbors, Some(found.how))),
+        };
         let settings = self.clone();
-        Ok(Job::new(plan, move |plan| settings.run((&x, lists), plan, engine)))
+        Ok(Job::new(plan, move |plan| settings.run((&x, found), plan, engine)))
     }
 
     /// Fits the model: what [`LocallyLinear::prepare`] plans.
@@ -162,7 +169,11 @@ impl LocallyLinear {
         self.prepare(input)?.run()
     }
 
-    fn planned(&self, input: &ManifoldInput, engine: &dyn Engine) -> Result<ManifoldPlan> {
+    fn planned(
+        &self,
+        input: &ManifoldInput,
+        engine: &dyn Engine,
+    ) -> Result<(ManifoldPlan, Option<FoundNeighbors>)> {
         self.common.check(input)?;
         self.check_neighborhood(input)?;
         let n = input.n_samples();
@@ -170,8 +181,9 @@ impl LocallyLinear {
             Reach::Nearest(k) => k.min(n),
             Reach::Within(_) => 32,
         } as u128;
-        let factor = shift_invert_bytes(&self.common, input, Pattern::Neighborhoods, engine)?;
-        ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, input, engine, |allowed| {
+        let factor = shift_invert(&self.common, input, Pattern::Neighborhoods, engine)?;
+        let (bytes, found) = factor.map_or((None, None), |fill| (Some(fill.bytes), fill.neighbors));
+        let plan = ManifoldPlan::new((ManifoldKind::Lle, true), &self.common, input, engine, |allowed| {
             let way = Way {
                 n_landmarks: None,
                 route: format!("{} neighbourhoods, smallest eigenvalues of a sparse matrix", self.variant),
@@ -179,8 +191,9 @@ impl LocallyLinear {
                 reasons: vec!["each sample is tied to its neighbors alone".into()],
                 otherwise: "Allow more memory, or use fewer neighbors",
             };
-            way.with_factor(factor, n as u128 * (per_row + 1).pow(2) * HELD_BYTES, allowed)
-        })
+            way.with_factor(bytes, n as u128 * (per_row + 1).pow(2) * HELD_BYTES, allowed)
+        })?;
+        Ok((plan, found))
     }
 
     /// Bytes while BᵀB is found for n rows with m neighbours each: B by rows and by columns, the result twice, and what variants keep
@@ -260,11 +273,11 @@ impl LocallyLinear {
 
     fn run(
         &self,
-        (x, lists): (&AnySamples, Option<Neighbors>),
+        (x, found): (&AnySamples, Option<Lists>),
         plan: ManifoldPlan,
         engine: Arc<dyn Engine>,
     ) -> Result<FittedManifold> {
-        let (part, scores, mut facts) = engine.complete(|| self.embedded(x, lists, &plan))?;
+        let (part, scores, mut facts) = engine.complete(|| self.embedded(x, found, &plan))?;
         facts.neighborhoods = self.common.compare(&ManifoldInput::from(x), &scores, &*engine)?;
         let mut warnings = Vec::new();
         if scores.n_cols() < self.common.n_components {
@@ -297,13 +310,13 @@ impl LocallyLinear {
     fn embedded(
         &self,
         x: &AnySamples,
-        lists: Option<Neighbors>,
+        found: Option<Lists>,
         plan: &ManifoldPlan,
     ) -> Result<(Part, Matrix<f64>, ManifoldFacts)> {
         let (n, watch) = (x.n_rows(), &self.common.watch);
         let space = Space::Rows { samples: x.clone(), metric: self.common.metric };
-        let (lists, search) = match lists {
-            Some(lists) => (lists, None),
+        let (lists, search) = match found {
+            Some(found) => found,
             None => {
                 let found = self.common.neighbor_search().among(&space, x.points(), watch)?;
                 (found.neighbors, Some(found.how))

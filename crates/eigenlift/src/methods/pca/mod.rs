@@ -13,10 +13,12 @@ mod solve;
 mod stream;
 mod whitening;
 
-pub use fitted::{FittedPca, Loadings, PcaBody, Reconstruction};
+pub(crate) use fitted::PcaBody;
+pub use fitted::{FittedPca, Loadings, Reconstruction};
 pub use plan::{PcaPlan, PcaRoute};
 pub use stream::{PcaStream, StreamState};
-pub use whitening::{FittedWhitening, Whitening, WhiteningBody, WhiteningMethod};
+pub(crate) use whitening::WhiteningBody;
+pub use whitening::{FittedWhitening, Whitening, WhiteningMethod};
 
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};

@@ -16,12 +16,14 @@ use crate::data::AnySamples;
 use crate::eigen::{Davidson, Dense, EigenPairs, Eigensolver, Entries, SolveOptions, rank_threshold};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
+use crate::gram::{Similarity, Storage};
 use crate::kernel::KernelSpec;
 use crate::matrix::Matrix;
 use crate::model::human_bytes;
 use crate::operator::Explicit;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
+use crate::rows::in_memory;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -191,6 +193,16 @@ fn check_memory(engine: &dyn Engine, n: usize, copies: u128) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The Gram matrix of rows, written out.
+fn dense_gram(
+    engine: &dyn Engine,
+    similarity: &Similarity,
+    rows: &AnySamples,
+    watch: &Watch,
+) -> Result<Matrix<f64>> {
+    in_memory(rows, engine).gram(similarity, Storage::Tiled, false)?.to_dense(watch)
 }
 
 /// A centred Gram matrix K_c = HKH, (K2), and sums over it.

@@ -1,10 +1,10 @@
 //! Parallel analysis for kernel PCA: eigenvalues above those of the same columns in random order.
 
-use super::{Batch, CentredGram, Setup, check_memory, quantile, shared_settings, within};
+use super::{Batch, CentredGram, Setup, check_memory, dense_gram, quantile, shared_settings, within};
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gram::{Similarity, Storage};
+use crate::gram::Similarity;
 use crate::kernel::Kernel;
 use crate::linalg::symmetric_eigenvalues;
 use crate::matrix::Matrix;
@@ -228,7 +228,7 @@ fn spectrum(
 ) -> Result<Vec<f64>> {
     let (d, n) = (columns.n_rows(), columns.n_cols());
     let rows: AnySamples = Matrix::from_fn(n, d, |i, j| columns[(j, i)]).into();
-    let gram = CentredGram::new(engine.gram(similarity, &rows, Storage::Tiled)?.to_dense(&watch.silent())?)?;
+    let gram = CentredGram::new(dense_gram(engine, similarity, &rows, &watch.silent())?)?;
     watch.check()?;
     let mut values = symmetric_eigenvalues(&gram.matrix)?;
     let largest = values.first().copied().unwrap_or(0.0);

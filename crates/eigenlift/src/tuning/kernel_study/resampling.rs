@@ -1,13 +1,13 @@
 //! Whether the leading subspaces are found again in half of the rows.
 
 use super::{
-    Batch, CentredGram, NEAR_TIE, Setup, check_memory, degrees, largest_angle, orthonormal_prefix, quantile,
-    shared_settings, within,
+    Batch, CentredGram, NEAR_TIE, Setup, check_memory, degrees, dense_gram, largest_angle,
+    orthonormal_prefix, quantile, shared_settings, within,
 };
 use crate::data::AnySamples;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gram::{Similarity, Storage};
+use crate::gram::Similarity;
 use crate::kernel::Kernel;
 use crate::linalg::{Onto, combine};
 use crate::matrix::Matrix;
@@ -186,7 +186,7 @@ impl Stability {
     ) -> Result<StabilityReport> {
         let Setup { seed, watch, .. } = &self.setup;
         let n = rows.n_rows();
-        let gram = engine.gram(similarity, rows, Storage::Tiled)?.to_dense(watch)?;
+        let gram = dense_gram(engine, similarity, rows, watch)?;
         let whole = CentredGram::new(gram.clone())?.leading(self.n_components, *seed, watch)?;
         let batch = Batch { stage: "half samples", count: self.resamples, bytes: 8 * n * n, watch };
         let halves = batch.run(|at| {

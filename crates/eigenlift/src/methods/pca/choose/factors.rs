@@ -52,7 +52,7 @@ pub struct FactorAnalysis {
 /// # References
 /// J. L. Horn, *A rationale and test for the number of factors in factor analysis*, Psychometrika 1965. E. Dobriban and
 /// A. B. Owen, *Deterministic parallel analysis*, JRSS B 2019.
-pub fn factor_analysis(
+pub(crate) fn factor_analysis(
     rows: AnyPoints<'_>,
     options: &ParallelOptions,
     watch: &Watch,

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// How bi-cross-validation is done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GabrielOptions {
+pub(crate) struct GabrielOptions {
     /// Parts into which the rows are cut.
     pub row_folds: usize,
     /// Parts into which the columns are cut.
@@ -72,7 +72,7 @@ pub struct Gabriel {
 /// # References
 /// A. B. Owen and P. O. Perry, *Bi-cross-validation of the SVD and the nonnegative matrix factorization*, Annals of Applied
 /// Statistics 2009.
-pub fn gabriel(rows: AnyPoints<'_>, options: &GabrielOptions, watch: &Watch) -> Result<Gabriel> {
+pub(crate) fn gabriel(rows: AnyPoints<'_>, options: &GabrielOptions, watch: &Watch) -> Result<Gabriel> {
     check(rows, options)?;
     let x = sampled(rows, options.most_rows, options.seed);
     let (n, d) = (x.n_rows(), x.n_cols());

@@ -12,10 +12,15 @@ mod parallel;
 mod spectrum;
 mod threshold;
 
-pub use factors::{FactorAnalysis, factor_analysis};
-pub use gabriel::{Gabriel, GabrielOptions, gabriel};
+pub use factors::FactorAnalysis;
+pub(crate) use factors::factor_analysis;
+pub use gabriel::Gabriel;
+pub(crate) use gabriel::GabrielOptions;
+pub(crate) use gabriel::gabriel;
 pub use minka::minka;
-pub use parallel::{ParallelAnalysis, ParallelOptions, parallel_analysis};
+pub use parallel::ParallelAnalysis;
+pub(crate) use parallel::ParallelOptions;
+pub(crate) use parallel::parallel_analysis;
 pub use spectrum::{Spectrum, explained, residual};
 pub use threshold::gavish_donoho;
 
@@ -134,7 +139,7 @@ impl Default for ChoiceOptions {
 /// # Ok::<(), eigenlift::error::Error>(())
 /// ```
 ///
-/// Cost: that of [`parallel_analysis`], [`factor_analysis`] and [`gabriel()`].
+/// Cost: that of parallel analysis, of factor analysis, and of cross-validation by blocks (Gabriel), as asked for.
 ///
 /// # Errors
 /// When an option is out of range, when rows and spectrum differ in their columns, and on cancellation.

@@ -20,7 +20,7 @@ const MOST_PERMUTATIONS: usize = 100_000;
 
 /// How parallel analysis is done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ParallelOptions {
+pub(crate) struct ParallelOptions {
     /// Number of permutations.
     pub permutations: usize,
     /// An eigenvalue must exceed this quantile of those of permuted data.
@@ -69,7 +69,7 @@ pub struct ParallelAnalysis {
 ///
 /// # Errors
 /// When there are fewer than two rows or no column, when an option is out of range, and on cancellation.
-pub fn parallel_analysis(
+pub(crate) fn parallel_analysis(
     rows: AnyPoints<'_>,
     options: &ParallelOptions,
     watch: &Watch,
