@@ -130,15 +130,16 @@ class ClassicalMDS(Manifold):
         parameters.memory(self)
 
     def _settings(self, given, n_samples):
-        common = self._common(
+        settings = self._told(
             given,
             n_samples,
-            metric=known_metric(self.metric, 2, self.metric_params) or "euclidean",
-            tolerance=self._residual(self.tol),
+            metric=known_metric(self.metric, 2, self.metric_params),
+            tol=self._residual(self.tol),
+            landmarks=None if self.landmarks is None else int(self.landmarks),
         )
         if given == "distances" and self.metric != "precomputed":
-            common["column_names"] = []
-        return {"common": common, "landmarks": None if self.landmarks is None else int(self.landmarks)}
+            settings["column_names"] = []
+        return settings
 
     def _distances(self, X, Y):
         """Distances by a metric of scikit-learn."""
@@ -160,8 +161,7 @@ class ClassicalMDS(Manifold):
         self._check_parameters()
         X = self._plain_rows(X)
         settings = self._settings("distances" if self.metric == "precomputed" else "rows", X.shape[0])
-        settings["common"]["column_names"] = []
-        return Plan.from_json(*_native.plan_mds(native(X), settings, self._threads()))
+        return self._planned(X, settings)
 
     def fit(self, X: Rows, y: object = None) -> Self:
         """Finds coordinates.
@@ -192,12 +192,12 @@ class ClassicalMDS(Manifold):
         settings = self._settings(self._given, n_samples)
         model = error = None
         try:
-            model = self._turned(self._run(_native.fit_mds, native(rows), settings))
+            model = self._turned(self._fitted(rows, settings))
         except _native.NoVarianceError as raised:
             error = raised
         self._settle(model, X.dtype, min(n_samples, self.n_components))
         if model is None:
-            self._settle_nothing(error, X.shape, lambda: _native.plan_mds(native(rows), settings, self._threads()))
+            self._settle_nothing(error, X.shape, lambda: self._planned(rows, settings))
             self.embedding_ = np.zeros((n_samples, self._n_features_out), dtype=X.dtype)
             self._constant = X
         if self.landmarks is None and model is not None and "n_landmarks" in self.plan_:

@@ -136,12 +136,9 @@ class DiffusionMap(Manifold):
 
     def _settings(self, X, kernel):
         residual = self._residual(self.tol) if X.dtype == np.float64 else max(self._residual(self.tol), 1e-6)
-        return {
-            "common": self._common("rows", X.shape[0], tolerance=residual),
-            "kernel": kernel,
-            "alpha": float(self.alpha),
-            "time": float(self.t),
-        }
+        return self._told(
+            "rows", X.shape[0], tol=residual, kernel=kernel, alpha=float(self.alpha), time=float(self.t)
+        )
 
     def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
@@ -157,9 +154,7 @@ class DiffusionMap(Manifold):
         """
         self._check_parameters()
         X = self._plain_rows(X)
-        settings = self._settings(X, self._text(X.shape[1]))
-        settings["common"]["column_names"] = []
-        return Plan.from_json(*_native.plan_diffusion(native(X), settings, self._threads()))
+        return self._planned(X, self._settings(X, self._text(X.shape[1])))
 
     def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
@@ -179,9 +174,9 @@ class DiffusionMap(Manifold):
         text = self._text(X.shape[1])
         settings = self._settings(X, text)
         self._given = "rows"
-        self.kernel_ = _native.resolve_kernel(text, native(X), settings["common"]["seed"], self._threads())
-        settings["kernel"] = self.kernel_
-        model = self._run(_native.fit_diffusion, native(X), settings)
+        self.kernel_ = _native.resolve_kernel(text, native(X), settings["seed"], self._threads())
+        settings["values"]["kernel"] = self.kernel_
+        model = self._fitted(X, settings)
         self._settle(model, X.dtype, int(self.n_components))
         return self
 

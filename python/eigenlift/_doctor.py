@@ -166,19 +166,16 @@ def isomap_doctor(
     if given == "rows" and known_metric(metric) is None:
         parameters.refuse(asked, "metric", "'euclidean', 'manhattan', 'cosine', 'correlation' or 'precomputed'")
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
-    common = {
+    settings = {
         "n_components": int(n_components),
         "given": given,
         "metric": known_metric(metric) or "euclidean",
         "n_neighbors": None if n_neighbors is None else int(n_neighbors),
-        "radius": None,
         "search": search,
-        "tolerance": 1e-6,
         "seed": int(random_state),
-        "memory": None,
-        "column_names": [],
+        "cut": bool(cut),
     }
     with watching(asked) as told:
         rows = native(dense(X) if given == "distances" else X)
-        text, sentences = _native.examine_isomap(rows, common, bool(cut), thread_count(n_jobs), told)
+        text, sentences = _native.examine_isomap(rows, settings, thread_count(n_jobs), told)
     return IsomapReport(json.loads(text), sentences)

@@ -221,8 +221,7 @@ class Isomap(Manifold):
         X = self._plain_rows(X)
         given = "distances" if self.metric == "precomputed" else "rows"
         settings = self._settings(given, X.shape[0])
-        settings["common"]["column_names"] = []
-        return Plan.from_json(*_native.plan_isomap(native(X), settings, self._threads()))
+        return self._planned(X, settings)
 
     def fit(self, X: Rows, y: object = None, graph: Any = None) -> Self:
         """Embeds X.
@@ -263,16 +262,16 @@ class Isomap(Manifold):
             self._X_metric = X
         settings = self._settings(self._given, n_samples)
         if foreign:
-            settings["common"]["column_names"] = []
+            settings["column_names"] = []
         model = error = None
         try:
-            model = self._turned_landmarks(self._run(_native.fit_isomap, native(rows), graph, settings))
+            model = self._turned_landmarks(self._fitted(rows, settings, graph))
         except _native.NoVarianceError as raised:
             error = raised
         self._n_samples = n_samples
         self._settle(model, X.dtype, min(n_samples, self.n_components))
         if model is None:
-            self._settle_nothing(error, X.shape, lambda: _native.plan_isomap(native(rows), settings, self._threads()))
+            self._settle_nothing(error, X.shape, lambda: self._planned(rows, settings))
         if self.landmarks is None and model is not None and "n_landmarks" in self.plan_:
             warnings.warn(
                 f"{n_samples} rows: shortest paths start from {self.plan_.n_landmarks} landmarks, not from every row. Give landmarks "
@@ -476,23 +475,19 @@ class Isomap(Manifold):
         if isinstance(cut, str) and cut != "suspects":
             parameters.refuse(self, "cut", "'suspects', pairs of rows or None")
         search = "brute" if self.search == "auto" and self.neighbors_algorithm == "brute" else self.search
-        common = self._common(
+        return self._told(
             given,
             n_samples,
-            metric=known_metric(self.metric, self.p, self.metric_params) or "euclidean",
-            n_neighbors=None if self.n_neighbors is None else int(self.n_neighbors),
+            tol=self._residual(self.tol),
+            neighbors=None if self.n_neighbors is None else int(self.n_neighbors),
             radius=None if self.radius is None else min(float(self.radius), LARGEST_RADIUS),
             search=search,
-            tolerance=self._residual(self.tol),
+            metric=known_metric(self.metric, self.p, self.metric_params),
+            exact=self.landmarks == "exact",
+            landmarks=None if self.landmarks in (None, "exact") else int(self.landmarks),
+            disconnected=self.disconnected,
+            cut=cut if cut is None or isinstance(cut, str) else [(int(i), int(j)) for i, j in cut] or None,
         )
-        return {
-            "common": common,
-            "exact": self.landmarks == "exact",
-            "landmarks": None if self.landmarks in (None, "exact") else int(self.landmarks),
-            "disconnected": self.disconnected,
-            "cut_suspects": cut == "suspects" if isinstance(cut, str) else False,
-            "cut_edges": [] if cut is None or isinstance(cut, str) else [(int(i), int(j)) for i, j in cut],
-        }
 
     def _neighbors(self):
         """scikit-learn's neighbours with these parameters, not fitted."""

@@ -169,21 +169,17 @@ class LocallyLinearEmbedding(Manifold):
 
     def _settings(self, n_samples):
         search = "brute" if self.search == "auto" and self.neighbors_algorithm == "brute" else self.search
-        common = self._common(
+        return self._told(
             "rows",
             n_samples,
-            metric=self.metric,
-            n_neighbors=int(self.n_neighbors),
+            tol=self._residual(min(self.tol, _RESIDUAL)),
+            neighbors=int(self.n_neighbors),
             search=search,
-            tolerance=self._residual(min(self.tol, _RESIDUAL)),
+            metric=self.metric,
+            variant=self.method,
+            ridge=max(float(self.reg), _SMALLEST_RIDGE),
+            **{"hessian-zero": float(self.hessian_tol), "modified-zero": float(self.modified_tol)},
         )
-        return {
-            "common": common,
-            "variant": self.method,
-            "ridge": max(float(self.reg), _SMALLEST_RIDGE),
-            "hessian_zero": float(self.hessian_tol),
-            "modified_zero": float(self.modified_tol),
-        }
 
     def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.
@@ -200,9 +196,7 @@ class LocallyLinearEmbedding(Manifold):
         self._check_parameters()
         X = self._plain_rows(X)
         self._check_shape(X)
-        settings = self._settings(X.shape[0])
-        settings["common"]["column_names"] = []
-        return Plan.from_json(*_native.plan_lle(native(X), settings, self._threads()))
+        return self._planned(X, self._settings(X.shape[0]))
 
     def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
@@ -228,7 +222,7 @@ class LocallyLinearEmbedding(Manifold):
                 "keeps all neighbourhoods. Check for constant columns."
             )
         self._given = "rows"
-        model = self._run(_native.fit_lle, native(X), self._settings(X.shape[0]))
+        model = self._fitted(X, self._settings(X.shape[0]))
         self._settle(model, X.dtype, int(self.n_components))
         return self
 

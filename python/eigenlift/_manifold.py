@@ -70,21 +70,24 @@ class Manifold(Estimator):
     def _residual(self, tol):
         return max(float(tol), _SMALLEST_TOLERANCE) if tol else _TOLERANCE
 
-    def _common(self, given, n_samples, **further):
-        """Settings that all methods have."""
-        settings = {
-            "n_components": min(int(self.n_components), n_samples),
+    def _told(self, given, n_samples, **values):
+        """What a fit is given: what the rows are, and parameters by the names of the command line; None for their default."""
+        return {
             "given": given,
-            "metric": "euclidean",
-            "n_neighbors": None,
-            "radius": None,
-            "search": "auto",
-            "tolerance": _TOLERANCE,
+            "values": {"components": min(int(self.n_components), n_samples), **values},
             "seed": self._seed(),
             "memory": parameters.memory(self),
             "column_names": [] if given == "neighbors" else self._column_names(),
         }
-        return settings | further
+
+    def _planned(self, X, settings):
+        """The plan of a fit with these settings."""
+        settings = settings | {"column_names": []}
+        return Plan.from_json(*_native.plan_manifold(self._method, native(X), settings, self._threads()))
+
+    def _fitted(self, X, settings, graph=None):
+        """The model of a fit with these settings."""
+        return self._run(lambda *how: _native.fit_manifold(self._method, native(X), graph, settings, *how))
 
     def _rows_of_fit(self, X, *, min_samples=2):
         """Rows that the model may keep: a copy where they share memory with what was given."""
@@ -127,7 +130,7 @@ class Manifold(Estimator):
         """Takes the plan of a fit whose rows are all the same, and warns of that."""
         warn_of_no_variance(reason, stacklevel=3)
         try:
-            self.plan_ = Plan.from_json(*plan())
+            self.plan_ = plan()
         except _native.NoVarianceError:
             self.plan_ = Plan.of_no_variance(reason, shape, self._n_features_out)
 

@@ -180,18 +180,20 @@ class SpectralEmbedding(Manifold):
         tol = 0 if self.eigen_tol == "auto" else self.eigen_tol
         # The row itself is one of them, and one more is the least there can be.
         others = None if self.radius is not None else max(1, self._count(X.shape[0]) - 1)
-        common = self._common(
+        settings = self._told(
             given,
             X.shape[0],
-            metric=known_metric(self.metric) or "euclidean",
-            n_neighbors=others if given != "affinities" and kernel is None else None,
+            tol=self._residual(tol) if X.dtype == np.float64 else max(self._residual(tol), 1e-6),
+            neighbors=others if given != "affinities" and kernel is None else None,
             radius=None if self.radius is None else min(float(self.radius), LARGEST_RADIUS),
             search=self.search,
-            tolerance=self._residual(tol) if X.dtype == np.float64 else max(self._residual(tol), 1e-6),
+            metric=known_metric(self.metric),
+            heat=None if self.heat is None else float(self.heat),
+            kernel=kernel,
         )
         if given == "affinities":
-            common["column_names"] = []
-        return {"common": common, "heat": None if self.heat is None else float(self.heat), "kernel": kernel}
+            settings["column_names"] = []
+        return settings
 
     def _count(self, n_samples):
         return max(int(n_samples / 10), 1) if self.n_neighbors is None else int(self.n_neighbors)
@@ -212,8 +214,7 @@ class SpectralEmbedding(Manifold):
         X = self._plain_rows(X)
         kernel = self._kernel(X.shape[1])
         settings = self._settings("distances" if kernel is None and self.metric == "precomputed" else "rows", X, kernel)
-        settings["common"]["column_names"] = []
-        return Plan.from_json(*_native.plan_laplacian(native(X), settings, self._threads()))
+        return self._planned(X, settings)
 
     def fit(self, X: Rows, y: object = None) -> Self:
         """Embeds X.
@@ -245,7 +246,7 @@ class SpectralEmbedding(Manifold):
             self._given = "affinities"
             self._affinities = self._matrix(X, word)
             rows = self._connected(self._affinities)
-        model = self._run(_native.fit_laplacian, native(rows), self._settings(self._given, rows, kernel))
+        model = self._fitted(rows, self._settings(self._given, rows, kernel))
         self._settle(self._turned(model), X.dtype, int(self.n_components))
         return self
 

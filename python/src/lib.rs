@@ -16,7 +16,6 @@ mod preimage;
 mod quality;
 mod rows;
 mod selection;
-mod spectral;
 mod stream;
 mod study;
 mod sums;
@@ -46,7 +45,7 @@ mod _native {
         kernel_times, pivots, resolve_kernel,
     };
     #[pymodule_export]
-    use super::manifold::{fit_isomap, fit_mds, plan_isomap, plan_mds};
+    use super::manifold::{fit_manifold, plan_manifold};
     #[pymodule_export]
     use super::model::{Model, load};
     #[pymodule_export]
@@ -64,8 +63,6 @@ mod _native {
     use super::quality::{examine_isomap, neighborhoods};
     #[pymodule_export]
     use super::selection::{mutual_information, search_features, select_features};
-    #[pymodule_export]
-    use super::spectral::{fit_diffusion, fit_laplacian, fit_lle, plan_diffusion, plan_laplacian, plan_lle};
     #[pymodule_export]
     use super::stream::PcaStream;
     #[pymodule_export]

@@ -1,245 +1,128 @@
 //! Manifold methods: fitting and planning.
 
-use crate::errors::{EigenliftError, to_python};
+use crate::errors::to_python;
 use crate::model::Model;
 use crate::rows::{Rows, json};
 use crate::work;
 use eigenlift::data::AnySamples;
+use eigenlift::describe::{Settings, Value};
 use eigenlift::engine::Engine;
-use eigenlift::error::{Error, Result};
-use eigenlift::graph::{Graph, Search, Space};
+use eigenlift::error::Error;
+use eigenlift::graph::{Graph, Space};
 use eigenlift::matrix::Matrix;
-use eigenlift::methods::manifold::{Cut, FittedManifold, ManifoldBody, ManifoldInput};
-use eigenlift::methods::{AnyModel, ClassicalMds, DiffusionMap, Isomap, LaplacianEigenmaps, LocallyLinear};
-use eigenlift::model::{Job, Lift, ManifoldLift};
+use eigenlift::methods::AnyModel;
+use eigenlift::methods::manifold::{FittedManifold, Manifold, ManifoldInput, Run, manifold};
+use eigenlift::model::{Lift, ManifoldLift};
 use eigenlift::progress::Watch;
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What all manifold methods are told, as a dict.
+/// What a fit of a manifold method is given beside its settings, as a dict.
 #[derive(FromPyObject, Clone)]
 #[pyo3(from_item_all)]
-pub(crate) struct Common {
-    pub(crate) n_components: usize,
+pub(crate) struct Given {
     /// What the rows are: rows, distances, neighbors or affinities.
     given: String,
-    pub(crate) metric: String,
-    pub(crate) n_neighbors: Option<usize>,
-    pub(crate) radius: Option<f64>,
-    search: String,
-    pub(crate) tolerance: f64,
-    pub(crate) seed: u64,
-    pub(crate) memory: Option<u64>,
-    pub(crate) column_names: Vec<String>,
+    /// Parameters by the names of their description; `None` for those that are not given.
+    values: HashMap<String, Option<Setting>>,
+    seed: u64,
+    memory: Option<u64>,
+    column_names: Vec<String>,
 }
 
-impl Common {
-    pub(crate) fn search(&self) -> PyResult<Search> {
-        match self.search.as_str() {
-            "auto" => Ok(Search::Auto),
-            "brute" => Ok(Search::Brute),
-            "tree" => Ok(Search::Tree),
-            other => Err(EigenliftError::new_err(format!(
-                "a search called \"{other}\"; known are auto, brute and tree. Choose one of them"
-            ))),
-        }
-    }
-
-    pub(crate) fn input(&self, x: &Rows<'_>) -> PyResult<ManifoldInput> {
-        Ok(match self.given.as_str() {
-            "distances" => ManifoldInput::distances(x.samples()?),
-            "neighbors" => ManifoldInput::neighbors(x.neighbors()?, None),
-            "affinities" => ManifoldInput::affinities(x.samples()?),
-            _ => x.samples()?.into(),
-        })
-    }
-}
-
-/// The settings that all methods share, put into a method's own.
-macro_rules! told {
-    ($method:expr, $common:expr) => {{
-        let common = &$common;
-        let mut method = $method
-            .metric(common.metric.parse().map_err(to_python)?)
-            .tolerance(common.tolerance)
-            .seed(common.seed)
-            .column_names(common.column_names.clone());
-        if let Some(bytes) = common.memory {
-            method = method.memory_limit(bytes);
-        }
-        method
-    }};
-}
-
-/// The neighbourhood, put into a method's own settings.
-macro_rules! told_neighbors {
-    ($method:expr, $common:expr) => {{
-        let mut method = $method.search($common.search()?);
-        if let Some(k) = $common.n_neighbors {
-            method = method.neighbors(k);
-        }
-        if let Some(radius) = $common.radius {
-            method = method.radius(radius);
-        }
-        method
-    }};
-}
-
-pub(crate) use {told, told_neighbors};
-
-/// A manifold method of the library.
-pub(crate) trait Manifold: Send + 'static {
-    /// Its fit on an engine, planned.
-    fn prepare_on(self, engine: &Arc<dyn Engine>, watch: &Watch, input: ManifoldInput) -> Result<Embedding>;
-}
-
-/// A fit of a manifold method that is planned.
-pub(crate) type Embedding = Job<'static, ManifoldBody>;
-
-macro_rules! manifold {
-    ($($method:ty),*) => {$(
-        impl Manifold for $method {
-            fn prepare_on(
-                self,
-                engine: &Arc<dyn Engine>,
-                watch: &Watch,
-                input: ManifoldInput,
-            ) -> Result<Embedding> {
-                self.engine(engine.clone()).watch(watch.clone()).prepare(input)
-            }
-        }
-    )*};
-}
-
-manifold!(Isomap, ClassicalMds, LaplacianEigenmaps, DiffusionMap, LocallyLinear);
-
-/// Fits a manifold method; the model goes on using `x` for its samples.
-pub(crate) fn fit(
-    py: Python<'_>,
-    x: &Rows<'_>,
-    (method, input): (impl Manifold, ManifoldInput),
-    (threads, progress): (usize, Option<Py<PyAny>>),
-) -> PyResult<Model> {
-    let model = work::run(py, threads, progress, move |engine, watch| {
-        method.prepare_on(engine, watch, input)?.run()
-    })?;
-    Ok(Model::with_samples(model, x.array()))
-}
-
-/// What a fit would do: JSON and text.
-pub(crate) fn plan(
-    py: Python<'_>,
-    (method, input): (impl Manifold, ManifoldInput),
-    threads: usize,
-) -> PyResult<(String, String)> {
-    let plan = work::run(py, threads, None, move |engine, watch| {
-        Ok(method.prepare_on(engine, watch, input)?.plan().clone())
-    })?;
-    Ok((json(&plan)?, plan.to_string()))
-}
-
-/// Settings of isomap, as a dict.
+/// The value of a parameter.
 #[derive(FromPyObject, Clone)]
-#[pyo3(from_item_all)]
-pub(crate) struct IsomapSettings {
-    common: Common,
-    exact: bool,
-    landmarks: Option<usize>,
-    disconnected: String,
-    cut_suspects: bool,
-    cut_edges: Vec<(usize, usize)>,
+pub(crate) enum Setting {
+    Flag(bool),
+    Count(usize),
+    Number(f64),
+    Text(String),
+    Pairs(Vec<(usize, usize)>),
 }
 
-impl IsomapSettings {
-    fn build(&self) -> PyResult<Isomap> {
-        let mut method =
-            told_neighbors!(told!(Isomap::new(self.common.n_components), self.common), self.common)
-                .disconnected(self.disconnected.parse().map_err(to_python)?);
-        if self.exact {
-            method = method.exact();
+impl From<Setting> for Value {
+    fn from(setting: Setting) -> Self {
+        match setting {
+            Setting::Flag(flag) => Self::Flag(flag),
+            Setting::Count(count) => Self::Count(count),
+            Setting::Number(x) => Self::Number(x),
+            Setting::Text(text) => Self::Text(text),
+            Setting::Pairs(pairs) => Self::Pairs(Some(pairs)),
         }
-        if let Some(count) = self.landmarks {
-            method = method.landmarks(count);
-        }
-        Ok(match (self.cut_suspects, self.cut_edges.is_empty()) {
-            (true, _) => method.cut(Cut::Suspects),
-            (false, false) => method.cut(Cut::Edges(self.cut_edges.clone())),
-            (false, true) => method,
-        })
     }
 }
 
-/// Settings of classical scaling, as a dict.
-#[derive(FromPyObject, Clone)]
-#[pyo3(from_item_all)]
-pub(crate) struct MdsSettings {
-    common: Common,
-    landmarks: Option<usize>,
+/// What a table is to a manifold method.
+pub(crate) fn input(given: &str, x: &Rows<'_>) -> PyResult<ManifoldInput> {
+    Ok(match given {
+        "distances" => ManifoldInput::distances(x.samples()?),
+        "neighbors" => ManifoldInput::neighbors(x.neighbors()?, None),
+        "affinities" => ManifoldInput::affinities(x.samples()?),
+        _ => x.samples()?.into(),
+    })
 }
 
-impl MdsSettings {
-    fn build(&self) -> PyResult<ClassicalMds> {
-        let method = told!(ClassicalMds::new(self.common.n_components), self.common);
-        Ok(match self.landmarks {
-            Some(count) => method.landmarks(count),
-            None => method,
-        })
+impl Given {
+    /// The method and its checked settings.
+    fn method(&self, name: &str) -> PyResult<(&'static Manifold, Settings)> {
+        let method = manifold(name).map_err(to_python)?;
+        let given =
+            self.values.clone().into_iter().filter_map(|(name, value)| Some((name, Value::from(value?))));
+        Ok((method, method.description.settings(given).map_err(to_python)?))
+    }
+
+    fn run(&self, engine: &Arc<dyn Engine>, watch: &Watch) -> Run {
+        Run {
+            seed: self.seed,
+            memory_limit: self.memory,
+            engine: Some(engine.clone()),
+            watch: watch.clone(),
+            column_names: self.column_names.clone(),
+            ..Run::default()
+        }
     }
 }
 
-/// Fits isomap; along `graph` where that is given, edges as the parts of a CSR matrix.
+/// Fits a manifold method, which goes on using `x` for its samples; along `graph` where that is given, edges as the parts of a CSR matrix.
 #[pyfunction]
-#[pyo3(signature = (x, graph, settings, threads, progress=None))]
-pub(crate) fn fit_isomap(
+#[pyo3(signature = (method, x, graph, settings, threads, progress=None))]
+pub(crate) fn fit_manifold(
     py: Python<'_>,
+    method: &str,
     x: Rows<'_>,
     graph: Option<Rows<'_>>,
-    settings: IsomapSettings,
+    settings: Given,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let input = match (settings.common.input(&x)?, graph) {
+    let input = match (input(&settings.given, &x)?, graph) {
         (ManifoldInput::Samples(rows), Some(graph)) => {
             ManifoldInput::graph(Graph::from_neighbors(&graph.neighbors()?), Some(rows))
         }
         (input, _) => input,
     };
-    fit(py, &x, (settings.build()?, input), (threads, progress))
+    let (method, values) = settings.method(method)?;
+    let model = work::run(py, threads, progress, move |engine, watch| {
+        method.prepare(&values, input, settings.run(engine, watch))?.run()
+    })?;
+    Ok(Model::with_samples(model, x.array()))
 }
 
-/// What fitting isomap would do: JSON and text.
+/// What a fit would do: JSON and text.
 #[pyfunction]
-pub(crate) fn plan_isomap(
+pub(crate) fn plan_manifold(
     py: Python<'_>,
+    method: &str,
     x: Rows<'_>,
-    settings: IsomapSettings,
+    settings: Given,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    plan(py, (settings.build()?, settings.common.input(&x)?), threads)
-}
-
-/// Fits classical scaling.
-#[pyfunction]
-#[pyo3(signature = (x, settings, threads, progress=None))]
-pub(crate) fn fit_mds(
-    py: Python<'_>,
-    x: Rows<'_>,
-    settings: MdsSettings,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Model> {
-    fit(py, &x, (settings.build()?, settings.common.input(&x)?), (threads, progress))
-}
-
-/// What classical scaling would do: JSON and text.
-#[pyfunction]
-pub(crate) fn plan_mds(
-    py: Python<'_>,
-    x: Rows<'_>,
-    settings: MdsSettings,
-    threads: usize,
-) -> PyResult<(String, String)> {
-    plan(py, (settings.build()?, settings.common.input(&x)?), threads)
+    let (input, (method, values)) = (input(&settings.given, &x)?, settings.method(method)?);
+    let plan = work::run(py, threads, None, move |engine, watch| {
+        Ok(method.prepare(&values, input, settings.run(engine, watch))?.plan().clone())
+    })?;
+    Ok((json(&plan)?, plan.to_string()))
 }
 
 pub(crate) fn no_lists() -> Error {

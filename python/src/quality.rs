@@ -1,10 +1,10 @@
 //! How well an embedding keeps what it was made from, and what stands in its way.
 
 use crate::errors::to_python;
-use crate::manifold::{Common, no_lists, told};
+use crate::manifold::{input, no_lists};
 use crate::rows::{Rows, json, matrix};
 use crate::work;
-use eigenlift::graph::{Metric, Space};
+use eigenlift::graph::{Metric, Search, Space};
 use eigenlift::methods::manifold::{IsomapDoctor, ManifoldInput};
 use eigenlift::quality;
 use numpy::PyReadonlyArray2;
@@ -33,22 +33,39 @@ pub(crate) fn neighborhoods(
     Ok((found.trustworthiness, found.continuity))
 }
 
+/// What the doctor of isomap is told, as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct DoctorSettings {
+    n_components: usize,
+    /// What the rows are: rows or distances.
+    given: String,
+    metric: String,
+    n_neighbors: Option<usize>,
+    search: String,
+    seed: u64,
+    cut: bool,
+}
+
 /// What the doctor of isomap finds: JSON, and a sentence for each suspected edge.
 #[pyfunction]
-#[pyo3(signature = (x, common, cut, threads, progress=None))]
+#[pyo3(signature = (x, settings, threads, progress=None))]
 pub(crate) fn examine_isomap(
     py: Python<'_>,
     x: Rows<'_>,
-    common: Common,
-    cut: bool,
+    settings: DoctorSettings,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
-    let mut doctor = told!(IsomapDoctor::new(common.n_components), common).search(common.search()?).cut(cut);
-    if let Some(k) = common.n_neighbors {
+    let mut doctor = IsomapDoctor::new(settings.n_components)
+        .metric(settings.metric.parse::<Metric>().map_err(to_python)?)
+        .search(settings.search.parse::<Search>().map_err(to_python)?)
+        .seed(settings.seed)
+        .cut(settings.cut);
+    if let Some(k) = settings.n_neighbors {
         doctor = doctor.neighbors(k);
     }
-    let input = common.input(&x)?;
+    let input = input(&settings.given, &x)?;
     let report = work::run(py, threads, progress, move |engine, watch| {
         let doctor = doctor.engine(engine.clone()).watch(watch.clone());
         match input {

@@ -22,9 +22,7 @@ pub(crate) use linear::{
     ChoosePcaArgs, FitPcaArgs, FitWhitenArgs, LinearArgs, PcaArgs, PlanPcaArgs, PlanWhitenArgs, RuleArgs,
     WhitenArgs,
 };
-pub(crate) use manifold::{
-    DiffusionArgs, DoctorIsomapArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice,
-};
+pub(crate) use manifold::{DoctorIsomapArgs, ManifoldArgs, MetricChoice};
 pub(crate) use methods::{ChooseMethod, DoctorQuestion, FitMethod, PlanMethod};
 pub(crate) use plot::{PictureArgs, PlotCommand, PlotModelArgs, PlotPathArgs, PlotRowsArgs, PlotScatterArgs};
 pub(crate) use score::ScoreArgs;

@@ -40,7 +40,7 @@ mod views;
 mod way_back;
 mod words;
 
-use args::{ChooseMethod, Cli, Command, InputArgs, PlanMethod, SpeechArgs};
+use args::{ChooseMethod, Cli, Command, PlanMethod};
 use clap::Parser;
 use exit::Failure;
 use fit::Job;
@@ -116,20 +116,9 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
             let how = (&args.settings.linear.machine, args.speech);
             plan::run(&WhitenSettings(&args.settings), &args.input, how, session)
         }
-        PlanMethod::Isomap(args) => {
-            plan_manifold(ManifoldSettings::Isomap(&args.settings), &args.input, args.speech, session)
-        }
-        PlanMethod::Mds(args) => {
-            plan_manifold(ManifoldSettings::Mds(&args.settings), &args.input, args.speech, session)
-        }
-        PlanMethod::Laplacian(args) => {
-            plan_manifold(ManifoldSettings::Laplacian(&args.settings), &args.input, args.speech, session)
-        }
-        PlanMethod::Diffusion(args) => {
-            plan_manifold(ManifoldSettings::Diffusion(&args.settings), &args.input, args.speech, session)
-        }
-        PlanMethod::Lle(args) => {
-            plan_manifold(ManifoldSettings::Lle(&args.settings), &args.input, args.speech, session)
+        PlanMethod::Manifold(args) => {
+            let how = (&args.settings.machine, args.output);
+            plan::run(&ManifoldSettings(&args.settings), &args.input, how, session)
         }
         PlanMethod::Kcca(args) => {
             let how = (&args.settings.factor.machine, args.speech);
@@ -144,13 +133,4 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
             plan::run(&KkmeansSettings(&args.settings), &args.input, how, session)
         }
     }
-}
-
-fn plan_manifold(
-    method: ManifoldSettings<'_>,
-    input: &InputArgs,
-    speech: SpeechArgs,
-    session: &Session,
-) -> Result<(), Failure> {
-    plan::run(&method, input, (&method.common().machine, speech), session)
 }

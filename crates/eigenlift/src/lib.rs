@@ -48,6 +48,7 @@ pub mod stats;
 pub mod moments;
 pub mod data;
 pub mod kernel;
+pub mod describe;
 pub mod operator;
 pub mod gram;
 pub mod engine;

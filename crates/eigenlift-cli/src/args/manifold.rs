@@ -3,49 +3,174 @@
 use super::{FitOutputArgs, InputArgs, MachineArgs, Precision, SpeechArgs};
 use crate::values::{self, PlotRequest};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use eigenlift::graph::{Metric, NeighborSearch, Reach, Search};
-use eigenlift::kernel::KernelSpec;
-use eigenlift::methods::manifold::{Disconnected, LleVariant};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use eigenlift::describe::{Description, Kind, Parameter, Settings, Value};
+use eigenlift::graph::{Metric, Search};
+use eigenlift::methods::manifold::{MANIFOLDS, Manifold};
 use std::path::PathBuf;
 
-/// What every one of them has.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
+/// A manifold method as the command line names it.
+#[derive(Clone, Debug)]
 pub(crate) struct ManifoldArgs {
-    /// Coordinates kept
-    #[arg(short = 'k', long, value_name = "N", default_value = "2", value_parser = values::components)]
-    pub(crate) components: usize,
-    /// Relative residual asked of an iteration
-    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = values::tolerance)]
-    pub(crate) tol: f64,
-    /// Precision of the rows; distances along a graph are always in double precision
-    #[arg(long, default_value = "f64")]
+    pub(crate) method: &'static Manifold,
+    pub(crate) settings: Settings,
+    /// Table of the edges between the rows.
+    pub(crate) graph: Option<PathBuf>,
+    /// Table of edges to take out.
+    pub(crate) cut: Option<PathBuf>,
     pub(crate) precision: Precision,
-    #[command(flatten)]
     pub(crate) machine: MachineArgs,
 }
 
-/// Which rows count as neighbours.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Neighbours")]
-pub(crate) struct NeighborhoodArgs {
-    /// Join each row to so many nearest neighbours
-    #[arg(long, value_name = "N", default_value = "10", value_parser = values::at_least_one, conflicts_with = "radius")]
-    pub(crate) neighbors: usize,
-    /// Join rows that are no farther apart than this, instead of a number of neighbours
-    #[arg(long, value_name = "R", value_parser = values::positive, allow_negative_numbers = true)]
-    pub(crate) radius: Option<f64>,
-    /// How neighbors are found, exactly in any case: by all distances (brute) or by a tree
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(crate) search: SearchChoice,
+/// A command about a described method, and what else it can be told.
+#[derive(Clone, Debug)]
+pub(crate) struct Described<O> {
+    pub(crate) input: InputArgs,
+    pub(crate) settings: ManifoldArgs,
+    pub(crate) output: O,
 }
 
-impl NeighborhoodArgs {
-    /// The search that these words stand for.
-    pub(crate) fn search(&self) -> NeighborSearch {
-        let reach = self.radius.map_or(Reach::Nearest(self.neighbors), Reach::Within);
-        NeighborSearch { reach, how: self.search.into() }
+/// What a command says of a method in its help.
+pub(crate) trait Verb: Args {
+    fn about(method: &Description) -> &'static str;
+    fn notes(method: &Description) -> &'static str;
+}
+
+impl Verb for FitOutputArgs {
+    fn about(method: &Description) -> &'static str {
+        method.about
+    }
+
+    fn notes(method: &Description) -> &'static str {
+        method.fit_notes
+    }
+}
+
+impl Verb for SpeechArgs {
+    fn about(method: &Description) -> &'static str {
+        method.about.split(':').next().unwrap_or(method.about)
+    }
+
+    fn notes(method: &Description) -> &'static str {
+        method.plan_notes
+    }
+}
+
+/// Precision of the rows, beside what methods are told.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Method")]
+struct PrecisionArgs {
+    /// Precision of the rows; distances along a graph are always in double precision
+    #[arg(long, default_value = "f64")]
+    precision: Precision,
+}
+
+/// The flag of a parameter.
+fn flag(parameter: &'static Parameter) -> Arg {
+    let flag =
+        Arg::new(parameter.name).long(parameter.name).help(parameter.doc).help_heading(parameter.heading);
+    let flag = flag.value_name(parameter.value).default_value(parameter.default);
+    let flag = match parameter.short {
+        Some(letter) => flag.short(letter),
+        None => flag,
+    };
+    let flag = flag.conflicts_with_all(parameter.excludes);
+    let parsed = move |text: &str| parameter.parse(text);
+    match parameter.kind {
+        Kind::Flag => flag.action(ArgAction::SetTrue),
+        Kind::Pairs => flag.num_args(0..=1).require_equals(true).value_parser(clap::value_parser!(PathBuf)),
+        Kind::Graph => flag.value_parser(clap::value_parser!(PathBuf)),
+        Kind::Choice(words) => flag.value_parser(PossibleValuesParser::new(words).map(Value::Text)),
+        Kind::Number(_) => flag.value_parser(parsed).allow_negative_numbers(true),
+        Kind::Components | Kind::Count | Kind::Kernel => flag.value_parser(parsed),
+    }
+}
+
+/// The value of a parameter, and the file that it names.
+fn value(parameter: &Parameter, matches: &ArgMatches) -> (Option<Value>, Option<PathBuf>) {
+    let (name, file) = (parameter.name, || matches.get_one::<PathBuf>(parameter.name).cloned());
+    match parameter.kind {
+        Kind::Flag => (Some(Value::Flag(matches.get_flag(name))), None),
+        Kind::Pairs if matches.contains_id(name) => (Some(Value::Pairs(None)), file()),
+        Kind::Pairs => (None, None),
+        Kind::Graph => (None, file()),
+        Kind::Components | Kind::Count | Kind::Number(_) | Kind::Choice(_) | Kind::Kernel => {
+            (matches.get_one::<Value>(name).cloned(), None)
+        }
+    }
+}
+
+impl ManifoldArgs {
+    fn augmented(method: &'static Manifold, command: Command) -> Command {
+        let flags = |parameters: &'static [Parameter]| {
+            parameters.iter().filter(|parameter| parameter.heading.is_some()).map(flag)
+        };
+        let groups = method.description.parameters;
+        let (shared, own) = groups.split_at(groups.len().min(1));
+        let command = command.args(shared.iter().flat_map(|group| flags(group)));
+        let command = MachineArgs::augment_args(PrecisionArgs::augment_args(command));
+        command.args(own.iter().flat_map(|group| flags(group)))
+    }
+
+    fn read(method: &'static Manifold, matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (mut given, mut graph, mut cut) = (Vec::new(), None, None);
+        for parameter in method.description.parameters().filter(|parameter| parameter.heading.is_some()) {
+            let (value, file) = value(parameter, matches);
+            given.extend(value.map(|value| (parameter.name.to_string(), value)));
+            match parameter.kind {
+                Kind::Graph => graph = file,
+                Kind::Pairs => cut = file,
+                _ => {}
+            }
+        }
+        let settings = method.description.settings(given);
+        Ok(Self {
+            method,
+            settings: settings.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error))?,
+            graph,
+            cut,
+            precision: PrecisionArgs::from_arg_matches(matches)?.precision,
+            machine: MachineArgs::from_arg_matches(matches)?,
+        })
+    }
+}
+
+impl<O: Verb> Subcommand for Described<O> {
+    fn augment_subcommands(command: Command) -> Command {
+        MANIFOLDS.into_iter().fold(command, |command, method| {
+            let about = &method.description;
+            let one = ManifoldArgs::augmented(method, InputArgs::augment_args(Command::new(about.name)));
+            // Last, because what is flattened brings words of its own.
+            command.subcommand(O::augment_args(one).about(O::about(about)).after_help(O::notes(about)))
+        })
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        MANIFOLDS.iter().any(|method| method.description.name == name)
+    }
+}
+
+impl<O: Verb> FromArgMatches for Described<O> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let found = matches.subcommand().and_then(|(name, matches)| {
+            Some((MANIFOLDS.into_iter().find(|method| method.description.name == name)?, matches))
+        });
+        let (method, matches) = found.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
+        Ok(Self {
+            input: InputArgs::from_arg_matches(matches)?,
+            settings: ManifoldArgs::read(method, matches)?,
+            output: O::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -71,110 +196,6 @@ impl From<SearchChoice> for Search {
 pub(crate) enum MetricChoice {
     Of(Metric),
     Precomputed,
-}
-
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct IsomapArgs {
-    #[command(flatten)]
-    pub(crate) common: ManifoldArgs,
-    #[command(flatten)]
-    pub(crate) neighborhood: NeighborhoodArgs,
-    /// Distance between rows; precomputed: DATA is the n × n matrix of distances
-    #[arg(long, default_value = "euclidean", value_parser = metric_or_given(), help_heading = "Neighbours")]
-    pub(crate) metric: MetricChoice,
-    /// Use this graph instead of neighbours: a table with the columns from, to and length, rows of DATA counted from 1
-    #[arg(long, value_name = "FILE", help_heading = "Neighbours")]
-    pub(crate) graph: Option<PathBuf>,
-    /// Take edges out of the graph first: those that look like short circuits, or those in FILE (columns from and to, as
-    /// doctor --edges writes them)
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Neighbours")]
-    pub(crate) cut: Option<Option<PathBuf>>,
-    /// What becomes of a graph in several pieces: join them by the shortest bridges, embed each separately, embed the
-    /// largest and place the other rows by their nearest rows in it, or refuse
-    #[arg(long, value_name = "HOW", default_value = "bridge", value_parser = disconnected(), help_heading = "Neighbours")]
-    pub(crate) disconnected: Disconnected,
-    /// Shortest paths from every row, whatever their number: n² distances
-    #[arg(long, conflicts_with = "landmarks", help_heading = "Method")]
-    pub(crate) exact: bool,
-    /// Shortest paths from so many landmarks only; chosen by rows and memory when not given
-    #[arg(long, value_name = "N", value_parser = values::at_least_one, help_heading = "Method")]
-    pub(crate) landmarks: Option<usize>,
-}
-
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct MdsArgs {
-    #[command(flatten)]
-    pub(crate) common: ManifoldArgs,
-    /// Distance between rows; precomputed: DATA is the n × n matrix of distances
-    #[arg(long, default_value = "euclidean", value_parser = metric_or_given(), help_heading = "Method")]
-    pub(crate) metric: MetricChoice,
-    /// Scale so many rows only and place the others by their distances to them; chosen by rows and memory when not given
-    #[arg(long, value_name = "N", value_parser = values::at_least_one, help_heading = "Method")]
-    pub(crate) landmarks: Option<usize>,
-}
-
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct LaplacianArgs {
-    #[command(flatten)]
-    pub(crate) common: ManifoldArgs,
-    #[command(flatten)]
-    pub(crate) neighborhood: NeighborhoodArgs,
-    /// Distance between rows; precomputed: DATA is the n × n matrix of distances
-    #[arg(long, default_value = "euclidean", value_parser = metric_or_given(), help_heading = "Neighbours")]
-    pub(crate) metric: MetricChoice,
-    /// Weigh neighbours at the distance d by exp(−GAMMA d²); all weigh the same when not given
-    #[arg(long, value_name = "GAMMA", value_parser = values::positive, allow_negative_numbers = true,
-          help_heading = "Method")]
-    pub(crate) heat: Option<f64>,
-    /// Weigh all pairs of rows by a kernel instead of neighbours; precomputed: DATA is the n × n matrix of weights
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["heat", "neighbors", "radius", "search", "metric"],
-          help_heading = "Method")]
-    pub(crate) kernel: Option<KernelSpec>,
-}
-
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct DiffusionArgs {
-    #[command(flatten)]
-    pub(crate) common: ManifoldArgs,
-    /// Kernel that says how likely a step between two rows is; its values must not be negative
-    #[arg(long, value_name = "SPEC", default_value = "rbf(gamma=median)", help_heading = "Method")]
-    pub(crate) kernel: KernelSpec,
-    /// How far the density of the rows is taken out: 1 leaves the shape alone, 0 keeps the density
-    #[arg(long, value_name = "A", default_value = "1", value_parser = values::finite, allow_negative_numbers = true,
-          help_heading = "Method")]
-    pub(crate) alpha: f64,
-    /// Steps of the walk; coordinates are scaled by the eigenvalue to this power
-    #[arg(long, value_name = "T", default_value = "1", value_parser = values::not_negative, allow_negative_numbers = true,
-          help_heading = "Method")]
-    pub(crate) time: f64,
-}
-
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct LleArgs {
-    #[command(flatten)]
-    pub(crate) common: ManifoldArgs,
-    /// Describe each row by so many nearest neighbours
-    #[arg(long, value_name = "N", default_value = "10", value_parser = values::at_least_one, help_heading = "Neighbours")]
-    pub(crate) neighbors: usize,
-    /// How neighbors are found, exactly in any case: by all distances (brute) or by a tree
-    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "Neighbours")]
-    pub(crate) search: SearchChoice,
-    /// Distance by which neighbours are chosen
-    #[arg(long, default_value = "euclidean", value_parser = metric(), help_heading = "Neighbours")]
-    pub(crate) metric: Metric,
-    /// What is kept of each neighbourhood: weights that give the row (standard), several such weights (modified), second
-    /// derivatives of zero (hessian), tangent coordinates (ltsa)
-    #[arg(long, value_name = "WHICH", default_value = "standard", value_parser = variant(), help_heading = "Method")]
-    pub(crate) variant: LleVariant,
-    /// Added to the products within a neighbourhood, relative to their trace
-    #[arg(long, value_name = "R", default_value = "1e-3", value_parser = values::positive, allow_negative_numbers = true,
-          help_heading = "Method")]
-    pub(crate) ridge: f64,
 }
 
 /// `fit` of a method with these settings.
@@ -234,20 +255,8 @@ pub(crate) struct DoctorIsomapArgs {
     pub(crate) speech: SpeechArgs,
 }
 
-fn metric() -> impl TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::names()).try_map(|text| text.parse::<Metric>())
-}
-
 fn metric_or_given() -> impl TypedValueParser<Value = MetricChoice> {
-    PossibleValuesParser::new(Metric::names().into_iter().chain(["precomputed"])).try_map(|text| {
+    PossibleValuesParser::new(Metric::NAMES.into_iter().chain(["precomputed"])).try_map(|text| {
         if text == "precomputed" { Ok(MetricChoice::Precomputed) } else { text.parse().map(MetricChoice::Of) }
     })
-}
-
-fn disconnected() -> impl TypedValueParser<Value = Disconnected> {
-    PossibleValuesParser::new(Disconnected::names()).try_map(|text| text.parse::<Disconnected>())
-}
-
-fn variant() -> impl TypedValueParser<Value = LleVariant> {
-    PossibleValuesParser::new(LleVariant::names()).try_map(|text| text.parse::<LleVariant>())
 }

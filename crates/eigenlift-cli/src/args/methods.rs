@@ -1,10 +1,10 @@
 //! Which method a command is about.
 
 use super::kernelised::{KccaArgs, KdaArgs, KkmeansArgs};
-use super::manifold::{DiffusionArgs, FitWith, IsomapArgs, LaplacianArgs, LleArgs, MdsArgs, PlanWith};
+use super::manifold::{Described, FitWith, PlanWith};
 use super::{
-    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitPcaArgs, FitWhitenArgs, PlanArgs,
-    PlanPcaArgs, PlanWhitenArgs, examples,
+    ChooseKpcaArgs, ChoosePcaArgs, DoctorIsomapArgs, FitArgs, FitOutputArgs, FitPcaArgs, FitWhitenArgs,
+    PlanArgs, PlanPcaArgs, PlanWhitenArgs, SpeechArgs, examples,
 };
 use clap::Subcommand;
 
@@ -19,21 +19,8 @@ pub(crate) enum FitMethod {
     /// Whitening: coordinates without correlation, of variance 1
     #[command(after_help = examples::FIT_WHITEN)]
     Whiten(FitWhitenArgs),
-    /// Isomap: keeps distances along a graph of neighbours
-    #[command(after_help = examples::FIT_ISOMAP)]
-    Isomap(FitWith<IsomapArgs>),
-    /// Classical multidimensional scaling: keeps distances
-    #[command(after_help = examples::FIT_MDS)]
-    Mds(FitWith<MdsArgs>),
-    /// Laplacian eigenmaps: rows that are alike lie close together
-    #[command(after_help = examples::FIT_LAPLACIAN)]
-    Laplacian(FitWith<LaplacianArgs>),
-    /// Diffusion maps: keeps where random walks lead
-    #[command(after_help = examples::FIT_DIFFUSION)]
-    Diffusion(FitWith<DiffusionArgs>),
-    /// Locally linear embedding and its variants
-    #[command(after_help = examples::FIT_LLE)]
-    Lle(FitWith<LleArgs>),
+    #[command(flatten)]
+    Manifold(Described<FitOutputArgs>),
     /// Kernel canonical correlation: what two or more views of the same rows have in common
     #[command(after_help = examples::FIT_KCCA)]
     Kcca(FitWith<KccaArgs>),
@@ -56,21 +43,8 @@ pub(crate) enum PlanMethod {
     /// Whitening
     #[command(after_help = examples::PLAN_WHITEN)]
     Whiten(PlanWhitenArgs),
-    /// Isomap
-    #[command(after_help = examples::PLAN_ISOMAP)]
-    Isomap(PlanWith<IsomapArgs>),
-    /// Classical multidimensional scaling
-    #[command(after_help = examples::PLAN_MDS)]
-    Mds(PlanWith<MdsArgs>),
-    /// Laplacian eigenmaps
-    #[command(after_help = examples::PLAN_LAPLACIAN)]
-    Laplacian(PlanWith<LaplacianArgs>),
-    /// Diffusion maps
-    #[command(after_help = examples::PLAN_DIFFUSION)]
-    Diffusion(PlanWith<DiffusionArgs>),
-    /// Locally linear embedding and its variants
-    #[command(after_help = examples::PLAN_LLE)]
-    Lle(PlanWith<LleArgs>),
+    #[command(flatten)]
+    Manifold(Described<SpeechArgs>),
     /// Kernel canonical correlation
     #[command(after_help = examples::PLAN_KCCA)]
     Kcca(PlanWith<KccaArgs>),

@@ -21,10 +21,10 @@ pub(crate) struct Asked<'a> {
 impl FitMethod {
     /// Hands over what was asked for.
     pub(crate) fn with<T>(&self, then: impl FnOnce(Asked<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let (method, input, output): (ManifoldSettings<'_>, _, _) = match self {
+        match self {
             Self::Kpca(args) => {
                 let earlier = args.like.as_deref().map(Earlier::load).transpose()?;
-                return then(Asked {
+                then(Asked {
                     method: &KernelPcaSettings {
                         args: &args.settings,
                         earlier,
@@ -34,60 +34,50 @@ impl FitMethod {
                     machine: &args.settings.machine,
                     output: &args.output,
                     loadings: None,
-                });
+                })
             }
-            Self::Pca(args) => {
-                return then(Asked {
-                    method: &PcaSettings(&args.settings),
-                    input: &args.input,
-                    machine: &args.settings.linear.machine,
-                    output: &args.output,
-                    loadings: args.loadings.as_deref(),
-                });
-            }
-            Self::Whiten(args) => {
-                return then(Asked {
-                    method: &WhitenSettings(&args.settings),
-                    input: &args.input,
-                    machine: &args.settings.linear.machine,
-                    output: &args.output,
-                    loadings: None,
-                });
-            }
-            Self::Kcca(args) => {
-                return then(Asked {
-                    method: &KccaSettings(&args.settings),
-                    input: &args.input,
-                    machine: &args.settings.factor.machine,
-                    output: &args.output,
-                    loadings: None,
-                });
-            }
-            Self::Kda(args) => {
-                return then(Asked {
-                    method: &KdaSettings(&args.settings),
-                    input: &args.input,
-                    machine: &args.settings.factor.machine,
-                    output: &args.output,
-                    loadings: None,
-                });
-            }
-            Self::Kkmeans(args) => {
-                return then(Asked {
-                    method: &KkmeansSettings(&args.settings),
-                    input: &args.input,
-                    machine: &args.settings.factor.machine,
-                    output: &args.output,
-                    loadings: None,
-                });
-            }
-            Self::Isomap(args) => (ManifoldSettings::Isomap(&args.settings), &args.input, &args.output),
-            Self::Mds(args) => (ManifoldSettings::Mds(&args.settings), &args.input, &args.output),
-            Self::Laplacian(args) => (ManifoldSettings::Laplacian(&args.settings), &args.input, &args.output),
-            Self::Diffusion(args) => (ManifoldSettings::Diffusion(&args.settings), &args.input, &args.output),
-            Self::Lle(args) => (ManifoldSettings::Lle(&args.settings), &args.input, &args.output),
-        };
-        let machine = &method.common().machine;
-        then(Asked { method: &method, input, machine, output, loadings: None })
+            Self::Pca(args) => then(Asked {
+                method: &PcaSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.linear.machine,
+                output: &args.output,
+                loadings: args.loadings.as_deref(),
+            }),
+            Self::Whiten(args) => then(Asked {
+                method: &WhitenSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.linear.machine,
+                output: &args.output,
+                loadings: None,
+            }),
+            Self::Kcca(args) => then(Asked {
+                method: &KccaSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.factor.machine,
+                output: &args.output,
+                loadings: None,
+            }),
+            Self::Kda(args) => then(Asked {
+                method: &KdaSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.factor.machine,
+                output: &args.output,
+                loadings: None,
+            }),
+            Self::Kkmeans(args) => then(Asked {
+                method: &KkmeansSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.factor.machine,
+                output: &args.output,
+                loadings: None,
+            }),
+            Self::Manifold(args) => then(Asked {
+                method: &ManifoldSettings(&args.settings),
+                input: &args.input,
+                machine: &args.settings.machine,
+                output: &args.output,
+                loadings: None,
+            }),
+        }
     }
 }

@@ -8,197 +8,73 @@ mod words;
 pub(super) use told::Told;
 
 use super::{Method, Model, Prepared, Rows, check_plots};
-use crate::args::{
-    DiffusionArgs, IsomapArgs, LaplacianArgs, LleArgs, ManifoldArgs, MdsArgs, MetricChoice, Precision,
-};
+use crate::args::{ManifoldArgs, MetricChoice, Precision};
 use crate::exit::Failure;
 use crate::table::{DataAccount, samples_bytes};
 use crate::values::PlotKind;
 use edges::{read_cut, read_graph};
 use eigenlift::data::AnySamples;
-use eigenlift::graph::NeighborSearch;
-use eigenlift::methods::manifold::{Affinity, Cut, Disconnected, ManifoldBody, ManifoldInput, ManifoldKind};
-use eigenlift::methods::{
-    ClassicalMds, DiffusionMap, FittedManifold, Isomap, LaplacianEigenmaps, LocallyLinear,
-};
+use eigenlift::describe::{Settings, Value};
+use eigenlift::graph::{Metric, NeighborSearch};
+use eigenlift::kernel::KernelSpec;
+use eigenlift::methods::FittedManifold;
+use eigenlift::methods::manifold::{Disconnected, ManifoldBody, ManifoldInput, Run, neighbor_search};
 use eigenlift::model::Job;
 use eigenlift::progress::Watch;
 use picture::{Joined, Source};
 use std::path::Path;
 
+/// The word for a table of distances in place of a metric.
+const PRECOMPUTED: &str = "precomputed";
 /// Name of the column that says which piece of the graph a row belongs to.
 const COMPONENT: &str = "component";
 
 /// A manifold method as the command line asks for it.
 #[derive(Clone, Copy)]
-pub(crate) enum ManifoldSettings<'a> {
-    Isomap(&'a IsomapArgs),
-    Mds(&'a MdsArgs),
-    Laplacian(&'a LaplacianArgs),
-    Diffusion(&'a DiffusionArgs),
-    Lle(&'a LleArgs),
-}
-
-/// Sets what every method has.
-macro_rules! with_common {
-    ($settings:expr, $self:expr, $data:expr, $watch:expr) => {{
-        let args = $self.common();
-        let settings = $settings
-            .tolerance(args.tol)
-            .seed(args.machine.seed)
-            .threads(args.machine.threads.into())
-            .column_names($data.column_names.clone())
-            .watch($watch.clone());
-        match args.machine.memory {
-            Some(limit) => {
-                let rows = samples_bytes($data, args.precision);
-                settings.memory_limit(limit.saturating_sub(rows).max(1))
-            }
-            None => settings,
-        }
-    }};
-}
-
-/// Sets which rows count as neighbours.
-macro_rules! with_neighbors {
-    ($settings:expr, $search:expr, $metric:expr) => {{
-        let NeighborSearch { reach, how } = $search;
-        let settings = $settings.search(how);
-        let settings = match reach {
-            eigenlift::graph::Reach::Nearest(k) => settings.neighbors(k),
-            eigenlift::graph::Reach::Within(radius) => settings.radius(radius),
-        };
-        match $metric {
-            MetricChoice::Of(metric) => settings.metric(metric),
-            MetricChoice::Precomputed => settings,
-        }
-    }};
-}
+pub(crate) struct ManifoldSettings<'a>(pub(crate) &'a ManifoldArgs);
 
 impl ManifoldSettings<'_> {
-    /// What every method has.
-    pub(crate) fn common(&self) -> &ManifoldArgs {
-        match self {
-            Self::Isomap(args) => &args.common,
-            Self::Mds(args) => &args.common,
-            Self::Laplacian(args) => &args.common,
-            Self::Diffusion(args) => &args.common,
-            Self::Lle(args) => &args.common,
+    /// What DATA is in place of rows, where the method has such a parameter.
+    fn metric(&self) -> Result<MetricChoice, Failure> {
+        match self.0.settings.text("metric") {
+            Some(PRECOMPUTED) => Ok(MetricChoice::Precomputed),
+            Some(name) => Ok(MetricChoice::Of(name.parse()?)),
+            None => Ok(MetricChoice::Of(Metric::Euclidean)),
         }
     }
 
-    fn kind(&self) -> ManifoldKind {
-        match self {
-            Self::Isomap(_) => ManifoldKind::Isomap,
-            Self::Mds(_) => ManifoldKind::Mds,
-            Self::Laplacian(_) => ManifoldKind::Laplacian,
-            Self::Diffusion(_) => ManifoldKind::Diffusion,
-            Self::Lle(_) => ManifoldKind::Lle,
-        }
-    }
-
-    /// How neighbours are found and by which distance, for methods that have them.
-    fn neighborhood(&self) -> Option<(NeighborSearch, MetricChoice)> {
-        match self {
-            Self::Isomap(args) => Some((args.neighborhood.search(), args.metric)),
-            Self::Laplacian(LaplacianArgs { kernel: None, neighborhood, metric, .. }) => {
-                Some((neighborhood.search(), *metric))
-            }
-            Self::Lle(args) => {
-                let reach = eigenlift::graph::Reach::Nearest(args.neighbors);
-                let search = NeighborSearch { reach, how: args.search.into() };
-                Some((search, MetricChoice::Of(args.metric)))
-            }
-            Self::Laplacian(_) | Self::Mds(_) | Self::Diffusion(_) => None,
-        }
+    /// How neighbours are found, for methods that join rows to them.
+    fn neighborhood(&self) -> Option<NeighborSearch> {
+        let by_kernel = self.0.settings.text("kernel").is_some();
+        neighbor_search(&self.0.settings).filter(|_| !by_kernel)
     }
 
     fn is_separate(&self) -> bool {
-        matches!(self, Self::Isomap(args) if args.disconnected == Disconnected::Separate)
+        let choice = self.0.settings.text("disconnected").map(str::parse);
+        matches!(choice, Some(Ok(Disconnected::Separate)))
     }
 
     /// What the table is to the method; the graph between its rows is read here.
     fn input(&self, data: &DataAccount, samples: &AnySamples) -> Result<ManifoldInput, Failure> {
         let samples = samples.clone();
-        Ok(match self {
-            Self::Isomap(IsomapArgs { graph: Some(path), .. }) => {
-                ManifoldInput::graph(read_graph(path, data.rows)?, Some(samples))
-            }
-            Self::Laplacian(LaplacianArgs { kernel: Some(kernel), .. }) if kernel.is_precomputed() => {
-                ManifoldInput::affinities(samples)
-            }
-            Self::Isomap(IsomapArgs { metric: MetricChoice::Precomputed, .. })
-            | Self::Mds(MdsArgs { metric: MetricChoice::Precomputed, .. })
-            | Self::Laplacian(LaplacianArgs { metric: MetricChoice::Precomputed, .. }) => {
-                ManifoldInput::distances(samples)
-            }
-            Self::Isomap(_) | Self::Mds(_) | Self::Laplacian(_) | Self::Diffusion(_) | Self::Lle(_) => {
-                samples.into()
-            }
+        if let Some(path) = &self.0.graph {
+            return Ok(ManifoldInput::graph(read_graph(path, data.rows)?, Some(samples)));
+        }
+        let kernel: Option<KernelSpec> = self.0.settings.text("kernel").map(str::parse).transpose()?;
+        Ok(match (kernel, self.metric()?) {
+            (Some(kernel), _) if kernel.is_precomputed() => ManifoldInput::affinities(samples),
+            (_, MetricChoice::Precomputed) => ManifoldInput::distances(samples),
+            _ => samples.into(),
         })
     }
 
-    fn isomap(&self, args: &IsomapArgs, data: &DataAccount, watch: &Watch) -> Result<Isomap, Failure> {
-        let mut settings = with_common!(Isomap::new(args.common.components), self, data, watch)
-            .disconnected(args.disconnected)
-            .cut(match &args.cut {
-                None => Cut::Nothing,
-                Some(None) => Cut::Suspects,
-                Some(Some(path)) => Cut::Edges(read_cut(path, data.rows)?),
-            });
-        if args.exact {
-            settings = settings.exact();
-        }
-        if let Some(count) = args.landmarks {
-            settings = settings.landmarks(count);
-        }
-        let mut search = args.neighborhood.search();
-        if let (Some(_), eigenlift::graph::Reach::Nearest(k)) = (&args.graph, &mut search.reach) {
-            // New rows alone are placed by neighbours, and there are no more of these than rows.
-            *k = (*k).min(data.rows.saturating_sub(1)).max(1);
-        }
-        Ok(with_neighbors!(settings, search, args.metric))
-    }
-
-    fn mds(&self, args: &MdsArgs, data: &DataAccount, watch: &Watch) -> ClassicalMds {
-        let settings = with_common!(ClassicalMds::new(args.common.components), self, data, watch);
-        let settings = match args.metric {
-            MetricChoice::Of(metric) => settings.metric(metric),
-            MetricChoice::Precomputed => settings,
-        };
-        match args.landmarks {
-            Some(count) => settings.landmarks(count),
+    /// What the table of edges to take out says, in the settings.
+    fn settings(&self, data: &DataAccount) -> Result<Settings, Failure> {
+        let settings = self.0.settings.clone();
+        Ok(match &self.0.cut {
+            Some(path) => settings.with("cut", Value::Pairs(Some(read_cut(path, data.rows)?))),
             None => settings,
-        }
-    }
-
-    fn laplacian(&self, args: &LaplacianArgs, data: &DataAccount, watch: &Watch) -> LaplacianEigenmaps {
-        let settings = with_common!(LaplacianEigenmaps::new(args.common.components), self, data, watch);
-        let settings = match (&args.kernel, args.heat) {
-            (Some(kernel), _) if !kernel.is_precomputed() => {
-                settings.affinity(Affinity::Kernel(kernel.clone()))
-            }
-            (_, Some(gamma)) => settings.affinity(Affinity::Heat { gamma }),
-            _ => settings,
-        };
-        let search = args.neighborhood.search();
-        with_neighbors!(settings, search, args.metric)
-    }
-
-    fn diffusion(&self, args: &DiffusionArgs, data: &DataAccount, watch: &Watch) -> DiffusionMap {
-        with_common!(DiffusionMap::new(args.common.components), self, data, watch)
-            .kernel(args.kernel.clone())
-            .alpha(args.alpha)
-            .time(args.time)
-    }
-
-    fn lle(&self, args: &LleArgs, data: &DataAccount, watch: &Watch) -> LocallyLinear {
-        with_common!(LocallyLinear::new(args.common.components), self, data, watch)
-            .neighbors(args.neighbors)
-            .search(args.search.into())
-            .metric(args.metric)
-            .variant(args.variant)
-            .ridge(args.ridge)
+        })
     }
 
     fn job(
@@ -207,21 +83,25 @@ impl ManifoldSettings<'_> {
         input: ManifoldInput,
         watch: &Watch,
     ) -> Result<Job<'static, ManifoldBody>, Failure> {
-        Ok(match self {
-            Self::Isomap(args) => self.isomap(args, data, watch)?.prepare(input),
-            Self::Mds(args) => self.mds(args, data, watch).prepare(input),
-            Self::Laplacian(args) => self.laplacian(args, data, watch).prepare(input),
-            Self::Diffusion(args) => self.diffusion(args, data, watch).prepare(input),
-            Self::Lle(args) => self.lle(args, data, watch).prepare(input),
-        }?)
+        let machine = &self.0.machine;
+        let rows = samples_bytes(data, self.0.precision);
+        let run = Run {
+            seed: machine.seed,
+            threads: machine.threads.into(),
+            memory_limit: machine.memory.map(|limit| limit.saturating_sub(rows).max(1)),
+            engine: None,
+            watch: watch.clone(),
+            column_names: data.column_names.clone(),
+        };
+        Ok(self.0.method.prepare(&self.settings(data)?, input, run)?)
     }
 
     /// What the picture of the graph is drawn from.
     fn source(&self, data: &DataAccount, rows: &Rows, input: &ManifoldInput) -> Option<Source> {
-        let (search, metric) = self.neighborhood()?;
+        let search = self.neighborhood()?;
         let joined = match input {
             ManifoldInput::Graph(graph, _) => Joined::Given(graph.clone()),
-            _ => Joined::Found(search, metric),
+            _ => Joined::Found(search, self.metric().ok()?),
         };
         Some(Source { samples: rows.samples.clone(), names: data.column_names.clone(), joined })
     }
@@ -246,30 +126,23 @@ impl ManifoldSettings<'_> {
 
 impl Method for ManifoldSettings<'_> {
     fn name(&self) -> &'static str {
-        self.kind().name()
+        self.0.method.description.name
     }
 
     fn title(&self) -> &'static str {
-        match self.kind() {
-            ManifoldKind::Isomap => "Isomap",
-            ManifoldKind::Mds => "Classical scaling",
-            ManifoldKind::Laplacian => "Laplacian eigenmap",
-            ManifoldKind::Diffusion => "Diffusion map",
-            ManifoldKind::Lle => "Locally linear embedding",
-        }
+        self.0.method.description.title
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        let Self::Isomap(args) = self else { return Vec::new() };
-        args.graph.iter().chain(args.cut.iter().flatten()).map(|path| path.as_path()).collect()
+        self.0.graph.iter().chain(&self.0.cut).map(|path| path.as_path()).collect()
     }
 
     fn precision(&self) -> Precision {
-        self.common().precision
+        self.0.precision
     }
 
     fn most_outputs(&self, _: &DataAccount) -> usize {
-        self.common().components
+        self.0.settings.count("components").unwrap_or(1)
     }
 
     fn labels(&self) -> Option<&'static str> {
@@ -280,7 +153,7 @@ impl Method for ManifoldSettings<'_> {
         let known = [PlotKind::Scatter, PlotKind::Scree, PlotKind::Graph];
         let known = if self.neighborhood().is_some() { &known[..] } else { &known[..2] };
         check_plots(self.name(), plots, known)?;
-        if let Self::Isomap(IsomapArgs { graph: Some(path), metric: MetricChoice::Precomputed, .. }) = self {
+        if let (Some(path), MetricChoice::Precomputed) = (&self.0.graph, self.metric()?) {
             return Err(Failure::usage(
                 format!("--graph {} with --metric precomputed", path.display()),
                 "lengths come from the graph or from the matrix of distances",

@@ -22,9 +22,7 @@ pub enum Metric {
 
 impl Metric {
     /// Words for all metrics.
-    pub fn names() -> [&'static str; 4] {
-        ["euclidean", "manhattan", "cosine", "correlation"]
-    }
+    pub const NAMES: [&'static str; 4] = ["euclidean", "manhattan", "cosine", "correlation"];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -83,7 +81,7 @@ impl FromStr for Metric {
             .ok_or_else(|| {
                 Error::setting(
                     format!("a metric called \"{text}\""),
-                    format!("known are {}", Self::names().join(", ")),
+                    format!("known are {}", Self::NAMES.join(", ")),
                     "Choose one of them",
                 )
             })
@@ -107,7 +105,7 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in Metric::names() {
+        for name in Metric::NAMES {
             assert_eq!(name.parse::<Metric>().unwrap().to_string(), name);
         }
         assert!("chebyshev".parse::<Metric>().unwrap_err().to_string().contains("known are euclidean"));

@@ -18,6 +18,7 @@ use crate::memory::{collected, joined};
 use crate::progress::Watch;
 use rows::{Job, check_finite};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// Columns up to which `Auto` takes a tree.
 const TREE_COLUMNS: usize = 8;
@@ -40,6 +41,28 @@ pub enum Search {
     Brute,
     /// A tree.
     Tree,
+}
+
+impl Search {
+    const ALL: [(&'static str, Search); 3] =
+        [("auto", Self::Auto), ("brute", Self::Brute), ("tree", Self::Tree)];
+
+    /// Words for all of them.
+    pub const NAMES: [&'static str; 3] = [Self::ALL[0].0, Self::ALL[1].0, Self::ALL[2].0];
+}
+
+impl FromStr for Search {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, search)| *search).ok_or_else(|| {
+            Error::setting(
+                format!("a search called \"{text}\""),
+                format!("known are {}", Self::NAMES.join(", ")),
+                "Choose one of them",
+            )
+        })
+    }
 }
 
 /// Settings of a search.

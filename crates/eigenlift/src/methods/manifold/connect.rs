@@ -38,9 +38,7 @@ impl Disconnected {
     ];
 
     /// Words for all choices.
-    pub fn names() -> [&'static str; 4] {
-        Self::ALL.map(|(name, _)| name)
-    }
+    pub const NAMES: [&'static str; 4] = [Self::ALL[0].0, Self::ALL[1].0, Self::ALL[2].0, Self::ALL[3].0];
 }
 
 impl Display for Disconnected {

@@ -1,12 +1,14 @@
 //! Diffusion maps.
 
 use super::ManifoldInput;
+use super::described::{Manifold, OWN, SHARED, embedder};
 use super::embedding::Wanted;
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way};
 use super::settings::{Common, common_settings};
 use super::walk::{Walk, WalkOn, walk};
 use crate::data::AnySamples;
+use crate::describe::{Description, Kind, Parameter, Range};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -36,7 +38,66 @@ pub struct DiffusionMap {
     time: f64,
 }
 
+/// Its description.
+pub(super) const METHOD: Manifold = Manifold {
+    description: Description {
+        name: "diffusion",
+        title: "Diffusion map",
+        about: "Diffusion maps: keeps where random walks lead",
+        parameters: &[
+            SHARED,
+            &[
+                Parameter {
+                    name: "kernel",
+                    value: "SPEC",
+                    kind: Kind::Kernel,
+                    default: Some("rbf(gamma=median)"),
+                    doc: "Kernel that says how likely a step between two rows is; its values must not be negative",
+                    ..OWN
+                },
+                Parameter {
+                    name: "alpha",
+                    value: "A",
+                    kind: Kind::Number(Range::Finite),
+                    default: Some("1"),
+                    doc: "How far the density of the rows is taken out: 1 leaves the shape alone, 0 keeps the density",
+                    ..OWN
+                },
+                Parameter {
+                    name: "time",
+                    value: "T",
+                    kind: Kind::Number(Range::NotNegative),
+                    default: Some("1"),
+                    doc: "Steps of the walk; coordinates are scaled by the eigenvalue to this power",
+                    ..OWN
+                },
+            ],
+        ],
+        fit_notes: "\
+Scores are called diffusion1, diffusion2, ... Their distances say how hard it is to come from one row to another by random steps.
+
+Examples:
+  eigenlift fit diffusion iris.csv --target species --out diffusion.csv \\
+      --plot diffusion.svg
+  eigenlift fit diffusion moons.csv --target class \\
+      --kernel 'rbf(gamma=20)' --alpha 0.5 --time 4 | head -3",
+        plan_notes: "\
+Examples:
+  eigenlift plan diffusion digits.csv --target digit --memory 16MB",
+    },
+    build: |settings| {
+        let mut method = DiffusionMap::new(settings.count("components").unwrap_or(2));
+        if let Some(kernel) = settings.text("kernel") {
+            method = method.kernel(kernel.parse()?);
+        }
+        method.alpha = settings.number("alpha").unwrap_or(method.alpha);
+        method.time = settings.number("time").unwrap_or(method.time);
+        Ok(Box::new(method))
+    },
+};
+
 common_settings!(DiffusionMap);
+embedder!(DiffusionMap);
 
 impl DiffusionMap {
     /// So many coordinates.

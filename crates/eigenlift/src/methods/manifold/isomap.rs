@@ -1,7 +1,12 @@
 //! Isomap: distances along a graph of neighbours, kept by classical scaling.
 
+mod described;
+
+pub(super) use described::METHOD;
+
 use super::ManifoldInput;
 use super::connect::{Connected, Cut, Disconnected, connect, no_graph};
+use super::described::embedder;
 use super::embedding::{Coordinates, NegativeShare, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, graph_bytes, most_that_fit};
@@ -55,6 +60,7 @@ pub struct Isomap {
 }
 
 common_settings!(Isomap);
+embedder!(Isomap);
 neighborhood_settings!(Isomap);
 
 impl Isomap {
@@ -97,9 +103,12 @@ impl Isomap {
     /// # Errors
     /// As [`Isomap::fit`], as far as they can be known in advance.
     pub fn prepare(&self, input: impl Into<ManifoldInput>) -> Result<Job<'static, ManifoldBody>> {
-        let (input, engine) = (input.into(), self.common.running_engine()?);
-        let plan = self.planned(&input, &*engine)?;
-        let settings = self.clone();
+        let (input, engine, mut settings) = (input.into(), self.common.running_engine()?, self.clone());
+        if let (ManifoldInput::Graph(graph, _), Reach::Nearest(k)) = (&input, &mut settings.common.reach) {
+            // New rows alone are placed by neighbours, and there are no more of these than rows.
+            *k = (*k).min(graph.n_vertices().saturating_sub(1)).max(1);
+        }
+        let plan = settings.planned(&input, &*engine)?;
         Ok(Job::new(plan, move |plan| settings.run(&input, plan, engine)))
     }
 

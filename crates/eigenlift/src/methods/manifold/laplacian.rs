@@ -1,6 +1,7 @@
 //! Laplacian eigenmaps.
 
 use super::ManifoldInput;
+use super::described::{METRIC, Manifold, NEIGHBORS, OWN, SHARED, embedder};
 use super::diffusion::{dense_way, storage};
 use super::embedding::Wanted;
 use super::fill::{Pattern, shift_invert};
@@ -9,6 +10,7 @@ use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, common_settings, neighborhood_settings, refuse_constant};
 use super::walk::{Walk, WalkOn, walk};
 use crate::data::{AnySamples, Points};
+use crate::describe::{Description, Kind, Parameter, Range};
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -53,7 +55,61 @@ pub struct LaplacianEigenmaps {
     affinity: Affinity,
 }
 
+/// Its description.
+pub(super) const METHOD: Manifold = Manifold {
+    description: Description {
+        name: "laplacian",
+        title: "Laplacian eigenmap",
+        about: "Laplacian eigenmaps: rows that are alike lie close together",
+        parameters: &[
+            SHARED,
+            NEIGHBORS,
+            &[
+                METRIC,
+                Parameter {
+                    name: "heat",
+                    value: "GAMMA",
+                    kind: Kind::Number(Range::Positive),
+                    doc: "Weigh neighbours at the distance d by exp(−GAMMA d²); all weigh the same when not given",
+                    ..OWN
+                },
+                Parameter {
+                    name: "kernel",
+                    value: "SPEC",
+                    kind: Kind::Kernel,
+                    excludes: &["heat", "neighbors", "radius", "search", "metric"],
+                    doc: "Weigh all pairs of rows by a kernel instead of neighbours; precomputed: DATA is the n × n matrix of weights",
+                    ..OWN
+                },
+            ],
+        ],
+        fit_notes: "\
+Scores are called laplacian1, laplacian2, ... Rows that are alike lie close together: neighbours all alike, by --heat the more \
+the nearer, or all rows by a kernel.
+
+Examples:
+  eigenlift fit laplacian moons.csv --target class --neighbors 12 \\
+      --out laplacian.csv --plot laplacian.svg
+  eigenlift fit laplacian roll.csv --target t --heat 0.1 --json
+  eigenlift fit laplacian iris.csv --target species \\
+      --kernel 'rbf(gamma=1)' | head -3",
+        plan_notes: "\
+Examples:
+  eigenlift plan laplacian digits.csv --target digit --neighbors 20",
+    },
+    build: |settings| {
+        let method = LaplacianEigenmaps::new(settings.count("components").unwrap_or(2));
+        let kernel: Option<KernelSpec> = settings.text("kernel").map(str::parse).transpose()?;
+        Ok(Box::new(match (kernel.filter(|kernel| !kernel.is_precomputed()), settings.number("heat")) {
+            (Some(kernel), _) => method.affinity(Affinity::Kernel(kernel)),
+            (None, Some(gamma)) => method.affinity(Affinity::Heat { gamma }),
+            (None, None) => method,
+        }))
+    },
+};
+
 common_settings!(LaplacianEigenmaps);
+embedder!(LaplacianEigenmaps);
 neighborhood_settings!(LaplacianEigenmaps);
 
 impl LaplacianEigenmaps {

@@ -3,15 +3,17 @@
 mod local;
 
 use super::ManifoldInput;
+use super::described::{METRIC, Manifold, NEIGHBORS, OWN, SEARCH, SHARED, embedder};
 use super::fill::{Pattern, shift_invert};
 use super::fitted::{FittedManifold, GraphFacts, ManifoldBody, ManifoldFacts, ManifoldKind, Part};
 use super::plan::{ManifoldPlan, Way, graph_bytes};
 use super::settings::{Common, check_lists, common_settings, neighborhood_settings, refuse_constant};
 use crate::data::AnySamples;
+use crate::describe::{Description, Kind, Parameter, Range};
 use crate::eigen::{Smallest, SmallestOptions, fix_signs, smallest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::graph::{Components, FoundNeighbors, Graph, Neighbors, Reach, Search, Space};
+use crate::graph::{Components, FoundNeighbors, Graph, Metric, Neighbors, Reach, Search, Space};
 use crate::matrix::Matrix;
 use crate::model::{Job, Lift, ManifoldLift, NeighborWeights, Projection};
 use crate::operator::SparseSymmetric;
@@ -50,9 +52,7 @@ impl LleVariant {
     ];
 
     /// Words for all variants.
-    pub fn names() -> [&'static str; 4] {
-        Self::ALL.map(|(name, _)| name)
-    }
+    pub const NAMES: [&'static str; 4] = [Self::ALL[0].0, Self::ALL[1].0, Self::ALL[2].0, Self::ALL[3].0];
 }
 
 impl Display for LleVariant {
@@ -68,7 +68,7 @@ impl FromStr for LleVariant {
         Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, variant)| *variant).ok_or_else(|| {
             Error::setting(
                 format!("\"{text}\" as a variant of locally linear embedding"),
-                format!("known are {}", Self::names().join(", ")),
+                format!("known are {}", Self::NAMES.join(", ")),
                 "Choose one of them",
             )
         })
@@ -96,7 +96,84 @@ pub struct LocallyLinear {
 /// Neighbours of all rows, and how they were found where they were not given.
 type Lists = (Neighbors, Option<Search>);
 
+/// Its description.
+pub(super) const METHOD: Manifold = Manifold {
+    description: Description {
+        name: "lle",
+        title: "Locally linear embedding",
+        about: "Locally linear embedding and its variants",
+        parameters: &[
+            SHARED,
+            &[
+                Parameter { excludes: &[], doc: "Describe each row by so many nearest neighbours", ..NEIGHBORS[0] },
+                SEARCH,
+                Parameter {
+                    kind: Kind::Choice(&Metric::NAMES),
+                    doc: "Distance by which neighbours are chosen",
+                    ..METRIC
+                },
+                Parameter {
+                    name: "variant",
+                    value: "WHICH",
+                    kind: Kind::Choice(&LleVariant::NAMES),
+                    default: Some("standard"),
+                    doc: "What is kept of each neighbourhood: weights that give the row (standard), several such weights (modified), \
+                          second derivatives of zero (hessian), tangent coordinates (ltsa)",
+                    ..OWN
+                },
+                Parameter {
+                    name: "ridge",
+                    value: "R",
+                    kind: Kind::Number(Range::Positive),
+                    default: Some("1e-3"),
+                    doc: "Added to the products within a neighbourhood, relative to their trace",
+                    ..OWN
+                },
+                Parameter {
+                    name: "hessian-zero",
+                    kind: Kind::Number(Range::NotNegative),
+                    default: Some("1e-4"),
+                    heading: None,
+                    doc: "Below which sums of second derivatives count as zero (hessian)",
+                    ..OWN
+                },
+                Parameter {
+                    name: "modified-zero",
+                    kind: Kind::Number(Range::NotNegative),
+                    default: Some("1e-12"),
+                    heading: None,
+                    doc: "Below which differences of weights count as zero (modified)",
+                    ..OWN
+                },
+            ],
+        ],
+        fit_notes: "\
+Scores are called lle1, lle2, ... Each row is described by its neighbours, and the coordinates keep these descriptions.
+
+Examples:
+  eigenlift fit lle roll.csv --target t --neighbors 12 --out lle.csv \\
+      --model lle.safetensors --plot lle.svg
+  eigenlift fit lle roll.csv --target t --variant modified \\
+      --neighbors 12 | head -3",
+        plan_notes: "\
+Examples:
+  eigenlift plan lle digits.csv --target digit --variant ltsa --json",
+    },
+    build: |settings| {
+        let mut method = LocallyLinear::new(settings.count("components").unwrap_or(2));
+        if let Some(variant) = settings.text("variant") {
+            method.variant = variant.parse()?;
+        }
+        method.ridge = settings.number("ridge").unwrap_or(method.ridge);
+        for (zero, name) in [(&mut method.tolerances.0, "hessian-zero"), (&mut method.tolerances.1, "modified-zero")] {
+            *zero = settings.number(name).unwrap_or(*zero);
+        }
+        Ok(Box::new(method))
+    },
+};
+
 common_settings!(LocallyLinear);
+embedder!(LocallyLinear);
 neighborhood_settings!(LocallyLinear);
 
 impl LocallyLinear {

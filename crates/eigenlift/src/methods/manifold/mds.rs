@@ -1,10 +1,12 @@
 //! Classical multidimensional scaling.
 
 use super::ManifoldInput;
+use super::described::{METRIC, Manifold, OWN, SHARED, embedder};
 use super::embedding::{Coordinates, Wanted, embed_all, embed_landmarks};
 use super::fitted::{FittedManifold, ManifoldBody, ManifoldFacts, ManifoldKind, Part, PathQuality};
 use super::plan::{ManifoldPlan, Way, most_that_fit};
 use super::settings::{Common, common_settings};
+use crate::describe::{Description, Parameter};
 use crate::eigen::basis_columns;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -40,7 +42,48 @@ pub struct ClassicalMds {
     landmarks: Option<usize>,
 }
 
+/// Its description.
+pub(super) const METHOD: Manifold = Manifold {
+    description: Description {
+        name: "mds",
+        title: "Classical scaling",
+        about: "Classical multidimensional scaling: keeps distances",
+        parameters: &[
+            SHARED,
+            &[
+                Parameter { heading: OWN.heading, ..METRIC },
+                Parameter {
+                    name: "landmarks",
+                    doc: "Scale so many rows only and place the others by their distances to them; chosen by rows and memory when not given",
+                    ..OWN
+                },
+            ],
+        ],
+        fit_notes: "\
+Scores are called mds1, mds2, ... With Euclidean distances they are those of PCA. With --metric precomputed DATA is the \
+matrix of distances between all rows.
+
+Examples:
+  eigenlift fit mds iris.csv --target species --metric manhattan \\
+      --out mds.csv --plot mds.svg --plot scree=scree.svg
+  eigenlift kernel distance worked.csv --kernel linear \\
+      --out distances.npy
+  eigenlift fit mds distances.npy --metric precomputed --out places.csv",
+        plan_notes: "\
+Examples:
+  eigenlift plan mds digits.csv --target digit --landmarks 500",
+    },
+    build: |settings| {
+        let method = ClassicalMds::new(settings.count("components").unwrap_or(2));
+        Ok(Box::new(match settings.count("landmarks") {
+            Some(count) => method.landmarks(count),
+            None => method,
+        }))
+    },
+};
+
 common_settings!(ClassicalMds);
+embedder!(ClassicalMds);
 
 impl ClassicalMds {
     /// So many coordinates.

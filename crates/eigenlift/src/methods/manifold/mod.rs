@@ -9,6 +9,7 @@
 //! | [`LocallyLinear`] | how rows follow from their neighbours | smallest of BᵀB |
 
 mod connect;
+mod described;
 mod diffusion;
 mod doctor;
 mod embedding;
@@ -25,6 +26,7 @@ mod settings;
 mod walk;
 
 pub use connect::{Cut, Disconnected};
+pub use described::{Manifold, Run, manifold, neighbor_search};
 pub use diffusion::DiffusionMap;
 pub use doctor::{AfterCut, IsomapDoctor, IsomapReport, SweepRow};
 pub use embedding::NegativeShare;
@@ -35,3 +37,7 @@ pub use laplacian::{Affinity, LaplacianEigenmaps};
 pub use lle::{LleVariant, LocallyLinear};
 pub use mds::ClassicalMds;
 pub use plan::ManifoldPlan;
+
+/// Every manifold method, as it is described.
+pub const MANIFOLDS: [&Manifold; 5] =
+    [&isomap::METHOD, &mds::METHOD, &laplacian::METHOD, &diffusion::METHOD, &lle::METHOD];

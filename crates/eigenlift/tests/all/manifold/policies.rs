@@ -180,7 +180,7 @@ fn an_error_names_the_number_of_components() {
             assert!(message.contains("Raise the number of neighbours"), "{message}");
         }
     }
-    for name in Disconnected::names() {
+    for name in Disconnected::NAMES {
         assert_eq!(name.parse::<Disconnected>().unwrap().to_string(), name);
     }
     assert!("join".parse::<Disconnected>().unwrap_err().to_string().contains("bridge, separate, largest"));
