@@ -42,8 +42,9 @@ impl Job<'_> {
         let out = self.asked.output.out.as_deref();
         outputs::check_standard_output(self.json(), out)?;
         outputs::check_second_table("--loadings", self.json(), out, self.asked.loadings)?;
-        let limit = self.asked.machine.memory.or(self.asked.method.fragments_memory().then_some(0));
-        limit.into_iter().for_each(heap::keep_to);
+        if self.asked.machine.memory.is_none() && self.asked.method.fragments_memory() {
+            heap::keep_to(0);
+        }
         let inputs: Vec<&Path> =
             std::iter::once(self.asked.input.data.as_path()).chain(self.asked.method.inputs()).collect();
         outputs::check(&inputs, &self.wanted())?;

@@ -41,7 +41,7 @@ mod way_back;
 mod words;
 
 use args::{ChooseMethod, Cli, Command, PlanMethod};
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use exit::Failure;
 use fit::Job;
 use interrupt::Session;
@@ -54,13 +54,29 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     heap::reserve();
-    exit::guarded(|| match Cli::try_parse() {
-        Ok(cli) => exit::code(check_names().and_then(|()| {
+    exit::guarded(|| match command_line() {
+        Ok((cli, memory)) => exit::code(check_names().and_then(|()| {
+            memory.into_iter().for_each(heap::keep_to);
             let session = Session::start()?;
             run(&cli.command, &session)
         })),
         Err(error) => exit::usage(&error),
     })
+}
+
+/// What was asked for, and the memory allowed for it where a command takes such a limit.
+fn command_line() -> Result<(Cli, Option<u64>), clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
+    Ok((cli, memory_allowed(&matches)))
+}
+
+/// `--memory` of whichever command was given.
+fn memory_allowed(matches: &ArgMatches) -> Option<u64> {
+    match matches.subcommand() {
+        Some((_, matches)) => memory_allowed(matches),
+        None => matches.try_get_one("memory").ok().flatten().copied(),
+    }
 }
 
 /// Refuses --json with names of files that are not UTF-8, which JSON could not tell, before the work starts.
@@ -132,5 +148,56 @@ fn run_plan(method: &PlanMethod, session: &Session) -> Result<(), Failure> {
             let how = (&args.settings.factor.machine, args.speech);
             plan::run(&KkmeansSettings(&args.settings), &args.input, how, session)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that parse, of each command that takes `--memory`.
+    const LIMITED: [&str; 14] = [
+        "fit kpca x.csv",
+        "fit whiten x.csv",
+        "plan kda x.csv --target y",
+        "plan isomap x.csv",
+        "choose pca x.csv",
+        "choose kpca x.csv",
+        "select filter x.csv --target y",
+        "select forward x.csv --target y",
+        "doctor isomap x.csv",
+        "certify m.safetensors x.csv",
+        "refine m.safetensors x.csv",
+        "kernel check x.csv --kernel linear",
+        "kernel matrix x.csv --kernel linear",
+        "kernel eigen x.csv --kernel linear",
+    ];
+
+    /// Paths of all commands that take `--memory`.
+    fn limited(command: &clap::Command, path: &str) -> Vec<String> {
+        let own = command.get_arguments().any(|argument| argument.get_id() == "memory");
+        let below =
+            command.get_subcommands().flat_map(|sub| limited(sub, &format!("{path} {}", sub.get_name())));
+        own.then(|| path.trim().to_string()).into_iter().chain(below).collect()
+    }
+
+    #[test]
+    fn the_memory_allowed_is_seen_whatever_the_command() {
+        let paths = limited(&Cli::command(), "");
+        for words in LIMITED {
+            let line = format!("eigenlift {words} --memory 5MB");
+            let matches = Cli::command().try_get_matches_from(line.split(' '));
+            assert_eq!(
+                memory_allowed(&matches.unwrap_or_else(|e| panic!("{line}: {e}"))),
+                Some(5_000_000),
+                "{line}"
+            );
+            assert!(paths.iter().any(|path| words.starts_with(path.as_str())), "{words}: {paths:?}");
+        }
+        let first = |words: &str| words.split(' ').next().unwrap_or_default().to_string();
+        let named: std::collections::BTreeSet<String> = LIMITED.iter().map(|words| first(words)).collect();
+        assert_eq!(named, paths.iter().map(|path| first(path)).collect(), "{paths:?}");
+        let without = Cli::command().try_get_matches_from(["eigenlift", "inspect", "m.safetensors"]).unwrap();
+        assert_eq!(memory_allowed(&without), None);
     }
 }
