@@ -186,6 +186,7 @@ fn phases_that_follow_each_other_are_not_added_up() {
     let folder = folder(2500, 1000);
     check(&folder, "whiten x.npy");
     check(&folder, "pca x.npy -k 900");
+    check(&self::folder(6000, 20), "kkmeans x.npy --clusters 3");
 }
 
 /// The rules on the number of components hold copies of the rows.
