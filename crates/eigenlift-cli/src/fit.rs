@@ -20,6 +20,7 @@ use crate::rows::{sample_scores, shown_step};
 use crate::saved;
 use crate::table::{Carried, DataAccount};
 use crate::transform::{self, Named};
+use crate::trim::give_back;
 use crate::values::{ImageSize, PlotKind};
 use crate::words::{Words, counted, indented, timed};
 use eigenlift::data::RowSource;
@@ -145,8 +146,10 @@ impl Job<'_> {
             if method.plans_first() {
                 self.session.aside(|| self.say_plan(&prepared.plan.text));
             }
+            give_back();
             let (model, running) = timed(|| prepared.run());
             let mut model = model?;
+            give_back();
             if !method.plans_first() {
                 self.session.aside(|| self.say_plan(&model.plan()));
             }

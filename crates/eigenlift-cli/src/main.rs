@@ -35,6 +35,7 @@ mod shell;
 mod standard;
 mod table;
 mod transform;
+mod trim;
 mod values;
 mod views;
 mod way_back;

@@ -115,6 +115,10 @@ pub(crate) trait Method {
     fn name(&self) -> &'static str;
     /// The method in a title.
     fn title(&self) -> &'static str;
+    /// Bytes of the model while scores are computed, with the copies that this takes, where they are not part of the plan.
+    fn model_bytes(&self, _: &DataAccount) -> u64 {
+        0
+    }
     /// Files it reads beside the table.
     fn inputs(&self) -> Vec<&Path> {
         Vec::new()

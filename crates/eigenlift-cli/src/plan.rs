@@ -73,6 +73,7 @@ pub(crate) fn prepare_whole<'a>(
 ) -> Result<Prepared<'a>, Failure> {
     let (held, scores) = (samples_bytes(data, method.precision()), scores_bytes(method, data));
     check_room(held, scores, machine)?;
+    let scores = scores + method.model_bytes(data);
     let mut prepared = method.prepare(data, rows, watch)?;
     // A table is read in double precision, and then turned into what the method works in.
     let read = data.entries as u64 * if method.precision().is_single() { 12 } else { 8 };

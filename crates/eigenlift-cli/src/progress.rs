@@ -1,5 +1,6 @@
 //! The progress bar: on a terminal only.
 
+use crate::trim;
 use eigenlift::progress::Observer;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -9,7 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
-    stage: Mutex<String>,
+    stages: Mutex<Stages>,
+}
+
+/// The stages there were, and the one that is shown.
+#[derive(Debug, Default)]
+struct Stages {
+    seen: Vec<String>,
+    shown: String,
 }
 
 impl Bar {
@@ -17,7 +25,7 @@ impl Bar {
     pub(crate) fn new(quiet: bool) -> Arc<Self> {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Arc::new(Self { bar: ProgressBar::with_draw_target(None, target), stage: Mutex::default() })
+        Arc::new(Self { bar: ProgressBar::with_draw_target(None, target), stages: Mutex::default() })
     }
 
     /// Clears the line.
@@ -46,12 +54,17 @@ impl Bar {
 
 impl Observer for Bar {
     fn progress(&self, stage: &str, done: u64, total: u64) {
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        if !stages.seen.iter().any(|seen| seen == stage) {
+            stages.seen.push(stage.to_owned());
+            // What the stages before have freed.
+            trim::give_back();
+        }
         if self.bar.is_hidden() {
             return;
         }
-        let mut now = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        if *now != stage {
-            stage.clone_into(&mut now);
+        if stages.shown != stage {
+            stage.clone_into(&mut stages.shown);
             self.enter(stage, total);
         }
         if total > 0 {

@@ -134,6 +134,11 @@ impl Method for PcaSettings<'_> {
         }
     }
 
+    /// The axes, and a copy for the reconstruction.
+    fn model_bytes(&self, data: &DataAccount) -> u64 {
+        2 * 8 * (data.columns * self.most_outputs(data)) as u64
+    }
+
     fn check(&self, _: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
         check_sketch(&self.0.linear)?;
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Choice])?;

@@ -68,6 +68,17 @@ impl Method for WhitenSettings<'_> {
         data.columns
     }
 
+    /// The axes as found and stretched, and what is made of them: a square matrix, a triangle with its inverse, or axes turned back.
+    fn model_bytes(&self, data: &DataAccount) -> u64 {
+        let (d, r) = (data.columns, self.0.components.map_or(data.columns, |r| r.min(data.columns)));
+        let made = match self.0.method {
+            WhiteningMethod::Cholesky => 3 * d * d,
+            WhiteningMethod::Zca | WhiteningMethod::ZcaCor if 2 * r > d => d * d,
+            _ => 2 * d * r,
+        };
+        8 * (2 * d * r + made) as u64
+    }
+
     fn check(&self, _: &DataAccount, plots: &[PlotKind]) -> Result<(), Failure> {
         check_sketch(&self.0.linear)?;
         check_plots(self.name(), plots, &[PlotKind::Scatter, PlotKind::Scree, PlotKind::Whitening])

@@ -112,9 +112,9 @@ impl SolveStats {
     }
 }
 
-/// Bytes of the dense solver for n rows: the matrix, its eigenvectors and the decomposition's copies.
+/// Bytes of the dense solver for n rows: the matrix, its eigenvectors and three copies that the decomposition works in.
 pub(crate) fn dense_bytes(n: usize) -> u128 {
-    4 * 8 * (n as u128) * (n as u128)
+    5 * 8 * (n as u128) * (n as u128)
 }
 
 /// Finds eigenpairs of a symmetric operator.

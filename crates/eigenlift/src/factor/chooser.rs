@@ -17,7 +17,7 @@ use crate::rows::{Pass, PivotDraw, Place, Rows, in_memory};
 use std::sync::Arc;
 
 /// First number of landmarks or features that is tried when their number is to be found.
-const FIRST_TRY: usize = 64;
+pub(super) const FIRST_TRY: usize = 64;
 
 /// Share of the allowed error that landmarks are chosen for on a sample: all rows are a little worse.
 pub(crate) const SAMPLE_SHARE: f64 = 0.9;

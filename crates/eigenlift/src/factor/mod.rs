@@ -2,6 +2,7 @@
 
 mod affine;
 mod chooser;
+mod expected;
 mod far;
 mod plan;
 mod planner;
@@ -10,8 +11,9 @@ mod request;
 mod spectrum;
 
 pub(crate) use chooser::{Chooser, SAMPLE_SHARE};
+pub(crate) use expected::expected_rank;
 pub use plan::FactorPlan;
-pub(crate) use planner::{FALLBACK_LANDMARKS, fallback, landmarks_that_fit, low_rank, primal};
+pub(crate) use planner::{FALLBACK_LANDMARKS, expect, fallback, landmarks_that_fit, low_rank, primal};
 pub(crate) use regularization::{FEWEST_NESTED, SHARES};
 pub use regularization::{Regularization, RegularizationCurve};
 pub(crate) use request::{Request, check_count};

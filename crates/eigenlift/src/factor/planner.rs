@@ -1,6 +1,7 @@
 //! Plans of fits through features: how many fit, how many rows at a time, and why.
 
 use super::Request;
+use super::chooser::FIRST_TRY;
 use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ use crate::rows::CHUNK_ROWS;
 const CHUNK_BYTES: usize = 24 << 20;
 /// Fewest rows at a time that make sense.
 const FEWEST_ROWS: usize = 64;
+/// Numbers in a page of memory.
+const PAGE_NUMBERS: usize = 512;
 /// Most landmarks that are tried when their number is to be found.
 const MOST_LANDMARKS: usize = 4096;
 /// Landmarks of a fit that goes this way because the exact one does not fit.
@@ -61,16 +64,27 @@ impl Sizes {
         }
     }
 
-    /// What choosing landmarks takes (the sample, its factor and the columns that are drawn at a time) or what comes after it
-    /// (moments and their eigenvectors, the rows in hand with their features), whichever is more, and the scores.
+    /// [`Sizes::bytes_of`] where all landmarks or features that are tried are used.
     fn bytes(&self, approximation: Option<Approximation>, request: &Request<'_>) -> u128 {
-        let (rank, d) = (self.rank, request.n_features);
+        self.bytes_of(self.rank, approximation, request)
+    }
+
+    /// What choosing landmarks takes (the sample, its factor and the columns that are drawn at a time) or what comes after it
+    /// (moments and their eigenvectors, the rows in hand with their features), whichever is more, and the scores; where `rank` of them
+    /// are enough.
+    fn bytes_of(&self, rank: usize, approximation: Option<Approximation>, request: &Request<'_>) -> u128 {
+        let d = request.n_features;
         let scores = if request.in_memory { request.n_components.min(rank) } else { 0 };
         let in_hand = if request.in_memory { rank + d } else { 2 * (rank + d) };
         let moments = block_bytes(rank, 5 * rank) + block_bytes(self.chunk_rows, in_hand);
         let most = match approximation {
             Some(Approximation::Pivoted) => {
-                moments.max(block_bytes(self.sample_rows, rank + draws_at_a_time(rank) + d))
+                // Of a factor with room for more columns the system holds the pages that are written.
+                let written = rank.next_multiple_of(PAGE_NUMBERS).min(self.rank);
+                // Where few landmarks are enough, most of what is drawn at a time is rejected.
+                let drawn = draws_at_a_time(self.rank).min(2 * rank);
+                let choice = block_bytes(self.sample_rows, written + drawn + d);
+                moments.max(choice + block_bytes(rank, rank))
             }
             _ => moments + block_bytes(self.sample_rows, d),
         };
@@ -127,6 +141,22 @@ pub(crate) fn fallback(request: &Request<'_>, most: usize, engine: &dyn Engine, 
     plan.reasons.push(why);
     plan.reasons.push(format!("{rank} landmarks fit and are enough to start with"));
     Ok(plan)
+}
+
+/// States what is likely to be taken where the number of landmarks or features is to be found, and that of the most that are tried as the
+/// most: with `likely` of them, or as many as are tried first.
+pub(crate) fn expect(plan: &mut Plan, likely: Option<usize>, request: &Request<'_>) {
+    let Plan { rank, sample_rows, chunk_rows, .. } = *plan;
+    let sizes = Sizes { rank, sample_rows, chunk_rows };
+    let pivoted = plan.approximation == Some(Approximation::Pivoted);
+    // Several pivots are drawn at a time: half of them more than are needed.
+    let step = if pivoted { draws_at_a_time(rank) / 2 } else { FIRST_TRY };
+    let likely = likely.map_or(step, |likely| likely + step.min(likely / 2)).clamp(1, rank.max(1));
+    let needed = u64::try_from(sizes.bytes_of(likely, plan.approximation, request)).unwrap_or(u64::MAX);
+    if needed < plan.bytes_needed {
+        plan.most_bytes = Some(plan.bytes_needed);
+        plan.bytes_needed = needed;
+    }
 }
 
 /// A fit by explicit features that give the kernel exactly.
@@ -194,7 +224,7 @@ pub(crate) fn low_rank(request: &Request<'_>, how: &LowRank, engine: &dyn Engine
         Rank::UntilShare(share) => {
             let rank = largest_rank(MOST_LANDMARKS.min(most), approximation, request, allowed);
             let reason = format!(
-                "landmarks or features are added until the error is {share}; at most {rank} fit or make sense, whose memory is counted"
+                "landmarks or features are added until the error is {share}; at most {rank} fit or make sense, whose memory is counted as the most"
             );
             (rank.max(1), reason)
         }

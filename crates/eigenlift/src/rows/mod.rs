@@ -21,7 +21,8 @@ pub(crate) use partitions_gram::no_gram_matrix;
 pub(crate) use row_sums::Kind;
 pub use row_sums::RowSums;
 pub(crate) use sums::{
-    ColumnMoments, Weighted, all_finite, column_moments, moments, scales, triangle_pieces,
+    ColumnMoments, Weighted, all_finite, column_moments, column_numbers, moments, moments_numbers, scales,
+    triangle_pieces,
 };
 
 use crate::data::{AnyPoints, AnySamples};

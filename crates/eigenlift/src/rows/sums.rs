@@ -22,6 +22,8 @@ const TRIANGLE_ROWS: usize = 1024;
 const GROUP: usize = 8;
 /// Bytes of copied rows in hand when triangles are made.
 const TRIANGLE_BYTES: usize = 256 << 20;
+/// Numbers of the pieces that column moments are made of.
+const PIECE_NUMBERS: usize = 1 << 17;
 /// Ranges of columns that sparse moments are cut into.
 const RANGES: usize = 16;
 
@@ -126,6 +128,27 @@ impl Weighted<'_> {
 /// Whether all numbers are.
 pub(crate) fn all_finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
+}
+
+/// Numbers that [`moments`] holds at a time for n rows of d columns, the result included.
+pub(crate) fn moments_numbers((n, d): (usize, usize), (threads, sparse): (usize, bool)) -> u128 {
+    let square = (d as u128).pow(2);
+    let piece = |rows: usize| (rows.min(n) * d) as u128;
+    if sparse {
+        square
+    } else if d > NARROW {
+        // Half of the matrix in blocks, and the whole that is made of them.
+        piece(WIDE_ROWS) + square + square / 2
+    } else {
+        let tasks = n.div_ceil(NARROW_ROWS).clamp(1, TASKS);
+        let at_once = threads.clamp(1, tasks);
+        (1 + tasks + at_once) as u128 * square + at_once as u128 * piece(NARROW_ROWS)
+    }
+}
+
+/// Numbers that [`column_moments`] of d columns takes for its pieces.
+pub(crate) fn column_numbers((n, d): (usize, usize), threads: usize) -> u128 {
+    (threads * PIECE_NUMBERS.max(16 * d)).min(n * d) as u128
 }
 
 /// Count, mean and scatter of rows, (P1), (P2).
@@ -338,8 +361,8 @@ fn columns_of(data: Weighted<'_>) -> ColumnMoments {
     if data.is_sparse() {
         return sparse_columns(data);
     }
-    // Pieces of about a million numbers.
-    let height = ((1 << 20) / d.max(1)).clamp(16, WIDE_ROWS);
+    // Why small: each thread holds a copy of a piece.
+    let height = (PIECE_NUMBERS / d.max(1)).clamp(16, WIDE_ROWS);
     let starts: Vec<usize> = (0..n).step_by(height).collect();
     let parts: Vec<ColumnMoments> = starts
         .into_par_iter()

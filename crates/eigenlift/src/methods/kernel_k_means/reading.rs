@@ -8,7 +8,7 @@ use crate::factor::Factor;
 use crate::factor::FactorPlan;
 use crate::linalg::shift_columns;
 use crate::matrix::Matrix;
-use crate::model::human_bytes;
+use crate::model::{block_bytes, human_bytes};
 use crate::moments::Partial;
 use crate::progress::Watch;
 use crate::random::{Purpose, Stream};
@@ -49,8 +49,9 @@ impl Wish {
     pub(super) fn within(self, plan: FactorPlan, seed: u64) -> Result<(FactorPlan, Keep)> {
         let (n, m) = (plan.n_samples, plan.rank);
         let features = self.components.is_none();
-        // The moments of all rows, of a piece, and two matrices of that size for the eigenproblem.
-        let base = u128::from(plan.bytes_needed) + 8 * 4 * (m as u128) * (m as u128);
+        // The landmarks' root, the moments of all rows and of a piece, and two matrices of that size for the eigenproblem; and a piece.
+        // What the choice of landmarks takes is free again by then.
+        let base = block_bytes(m, 5 * m) + block_bytes(plan.chunk_rows, m + plan.n_features);
         let width = self.components.map_or(m, |q| q.max(2)).max(1) as u128;
         let bytes = |rows: usize| 8 * width * rows as u128;
         let fits = |rows: usize| base + bytes(rows) <= u128::from(plan.bytes_allowed);

@@ -23,8 +23,8 @@ pub use stream::KernelPcaStream;
 use crate::eigen::Indefinite;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::factor::{Request, check_count};
-use crate::features::{Accuracy, FeatureSettings, LowRank, RequestedKernel};
+use crate::factor::{Request, check_count, expect, expected_rank};
+use crate::features::{Accuracy, Approximation, FeatureSettings, LowRank, Rank, RequestedKernel};
 use crate::gram::{Similarity, Storage};
 use crate::kernel::{Kernel, KernelSpec, PairRows};
 use crate::matrix::Matrix;
@@ -251,6 +251,15 @@ impl KernelPca {
         let shape = (samples.n_rows(), samples.n_cols());
         let request = self.request(&similarity, shape, samples.precision(), true);
         let mut plan = schedule::plan(&request, &*engine)?;
+        if let Some(share) = found_share(&plan, &request) {
+            let by = (&*engine, self.features.seed, &self.features.watch);
+            let pivoted = plan.approximation == Some(Approximation::Pivoted);
+            let likely = match pivoted {
+                true => expected_rank(&samples, &similarity, (share, plan.rank), by)?,
+                false => None,
+            };
+            expect(&mut plan, likely, &request);
+        }
         if double {
             plan.reasons.push(
                 "the mean of the rows is far larger than their spread: kernel values need double precision"
@@ -309,7 +318,11 @@ impl KernelPca {
         let similarity = Similarity::Kernel(kernel);
         let passes = matches!(place, Place::Partitions(_));
         let request = self.request(&similarity, shape, rows.precision(), false);
-        let mut plan = schedule::plan(&Request { passes, ..request }, &*engine)?;
+        let request = Request { passes, ..request };
+        let mut plan = schedule::plan(&request, &*engine)?;
+        if found_share(&plan, &request).is_some() {
+            expect(&mut plan, None, &request);
+        }
         sample.iter().for_each(|sample| schedule::count_sample(&mut plan, sample));
         if let Place::Partitions(sentence) = place {
             plan.reasons.push(sentence.clone());
@@ -408,5 +421,15 @@ impl KernelPca {
             solver: self.solver,
             ..request
         }
+    }
+}
+
+/// The error that the number of landmarks or features is to be found for.
+fn found_share(plan: &Plan, request: &Request<'_>) -> Option<f64> {
+    match request.accuracy {
+        Accuracy::LowRank(LowRank { rank: Rank::UntilShare(share), .. }) if plan.route == Route::LowRank => {
+            Some(*share)
+        }
+        _ => None,
     }
 }

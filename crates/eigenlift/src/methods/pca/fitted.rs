@@ -14,7 +14,8 @@ use crate::progress::Watch;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Rows that are put together again at a time.
+/// Numbers, and most rows, that are put together again at a time by a thread.
+const PIECE_NUMBERS: usize = 1 << 17;
 const PIECE_ROWS: usize = 4096;
 
 /// Fitted principal components: projection of rows, their reconstruction, and how the components were found.
@@ -320,7 +321,7 @@ impl FittedPca {
         let axes = self.components();
         let mut per_row = vec![0.0; x.n_rows()];
         let columns = self.n_features();
-        let height = (PIECE_ROWS * 256 / columns.max(1)).clamp(8, PIECE_ROWS);
+        let height = (PIECE_NUMBERS / columns.max(1)).clamp(8, PIECE_ROWS);
         self.engine.run(&mut || {
             per_row.par_chunks_mut(height).enumerate().for_each(|(piece, out)| {
                 let rows = piece * height..piece * height + out.len();

@@ -1,15 +1,17 @@
 //! From settings to a plan: which route, and whether it fits.
 
+use super::choose;
 use super::expected::Passes;
+use super::solve::SAMPLE_ROWS;
 use super::{Pca, PcaPlan, PcaRoute};
 use crate::eigen::Entries;
-use crate::eigen::basis_columns;
+use crate::eigen::{basis_columns, dense_bytes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::allowance;
 use crate::model::check_column_names;
 use crate::model::{human_bytes, human_bytes_enough};
-use crate::rows::triangle_pieces;
+use crate::rows::{column_numbers, moments_numbers, triangle_pieces};
 
 /// Up to so many flops the accurate route costs nothing that anyone would notice.
 const SMALL_FLOPS: f64 = 3e7;
@@ -77,39 +79,65 @@ impl Request<'_> {
         2 * self.k().max(12)
     }
 
-    /// Bytes that a route needs beside the rows.
+    /// Bytes that a route needs beside the rows: those of its work, of the choice of the number of components or of the model,
+    /// whichever is more.
     fn bytes(&self, route: PcaRoute) -> u128 {
         let (n, d, k) = (self.n_samples as u128, self.n_features as u128, self.k() as u128);
         let chunk = if self.in_memory { 0 } else { self.chunk_rows() as u128 * d };
-        let numbers = match route {
+        let model = (1 + self.settings.further_copies as u128) * d * k;
+        8 * (chunk + self.work(route, (n, d, k)).max(model).max(self.choice(d * k)))
+    }
+
+    /// Numbers that the work along a route takes, its phases one after the other.
+    fn work(&self, route: PcaRoute, (n, d, k): (u128, u128, u128)) -> u128 {
+        match route {
             PcaRoute::Covariance => {
-                let sums = (2 * 4096).min(2 * n) * d + chunk;
-                // Sums of several threads, or the matrix with what the solver takes.
-                if Entries::Written.direct(self.n_features, self.k()).is_some() {
-                    7 * d * d + sums
-                } else {
-                    3 * d * d + self.search(d) + sums
-                }
+                let rows = if self.in_memory { self.n_samples } else { self.chunk_rows() };
+                let total = if self.in_memory { 0 } else { d * d };
+                let sums = total + moments_numbers((rows, self.n_features), (self.threads, self.sparse));
+                // The matrix of standardized columns is another.
+                let matrices = (1 + u128::from(self.settings.standardize)) * d * d;
+                sums.max(matrices + self.leading(Entries::Written, d))
             }
             PcaRoute::Tsqr => {
                 // A few pieces at once, each a copy of rows and what its triangle is made in.
                 let (height, group) = triangle_pieces(self.n_features);
                 let group = group.min(self.threads.max(1));
                 let held = 2 * d * self.rows_at_once().min((height * group) as u128);
-                (8 + group as u128) * d * d.min(n) + held + chunk
+                (8 + group as u128) * d * d.min(n) + held
             }
             PcaRoute::Dual if Entries::Written.direct(self.n_samples, self.k()).is_some() => {
                 (if n <= 512 { 14 } else { 6 }) * n * n + 4 * n * 512 + 2 * d * k
             }
             PcaRoute::Dual => n * n + self.search(n).max(4 * n * 512) + 2 * d * k,
-            PcaRoute::Krylov => self.search(d) + self.rows_at_once() * self.block() as u128 + chunk,
+            PcaRoute::Krylov => {
+                let pieces = column_numbers((self.rows_at_once() as usize, self.n_features), self.threads);
+                pieces.max(self.leading(Entries::Passes, d) + self.rows_at_once() * self.block() as u128)
+            }
             // The sketch, twice as high before it is cut, a copy of it, and what its singular vectors need.
             PcaRoute::Directions => {
                 let rows = self.settings.sketch_size(self.n_features) as u128;
-                d * (12 * rows + 4 + k) + 64 * rows * rows.min(d) + chunk
+                d * (12 * rows + 4 + k) + 64 * rows * rows.min(d)
             }
-        };
-        8 * (numbers + self.settings.further_copies as u128 * d * k)
+        }
+    }
+
+    /// Numbers that the solver takes for the leading eigenpairs of a matrix of d columns, beside it.
+    fn leading(&self, entries: Entries, d: u128) -> u128 {
+        match entries.direct(self.n_features, self.k()) {
+            Some(_) => dense_bytes(self.n_features) / 8,
+            None => self.search(d),
+        }
+    }
+
+    /// Numbers that the rules on the number of components hold, where they choose it, with all axes beside them.
+    fn choice(&self, axes: u128) -> u128 {
+        if self.settings.n_components.is_some() {
+            return 0;
+        }
+        let rows = if self.in_memory { self.n_samples } else { self.n_samples.min(SAMPLE_ROWS as usize) };
+        let gathered = if self.in_memory { 0 } else { rows as u128 * self.n_features as u128 };
+        axes + gathered + choose::numbers((rows, self.n_features), self.threads)
     }
 
     /// Numbers of the search for k eigenpairs of a matrix of m rows.

@@ -13,7 +13,7 @@ use crate::rows::{ColumnMoments, Kind, Pass, RowSums, Rows, Weighted};
 /// A component whose variance is below this share of the first is looked at again by a route that squares nothing.
 const FAINT: f64 = 1e-8;
 /// Most rows that the rules on the number of components look at where rows are not in memory, and fewest.
-const SAMPLE_ROWS: u64 = 10_000;
+pub(super) const SAMPLE_ROWS: u64 = 10_000;
 const FEWEST_SAMPLE_ROWS: u64 = 64;
 /// Rows that a sketch has at least unless it is set.
 const LEAST_SKETCH: usize = 100;

@@ -152,8 +152,8 @@ impl Whitening {
         let mut pca = self.pca.clone();
         pca.n_components = Some(self.n_components.unwrap_or(n_features.max(1)));
         pca.standardize = self.method.standardizes();
-        // Axes stretched, turned back, and once more while they are multiplied.
-        pca.further_copies = 3;
+        // Axes stretched, turned back, and once more while they are multiplied; or a triangle, its inverse and what they are made in.
+        pca.further_copies = if self.method == WhiteningMethod::Cholesky { 6 } else { 3 };
         Ok(pca)
     }
 

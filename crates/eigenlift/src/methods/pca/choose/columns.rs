@@ -6,11 +6,16 @@ use crate::linalg::{column_means, column_norms, scale_columns, shift_columns};
 use crate::matrix::{MatMut, Matrix};
 use crate::random::{Purpose, Stream};
 
-/// All rows, or `most` of them drawn uniformly, in their order.
+/// The places of all rows, or of `most` of them drawn uniformly, in their order.
+pub(super) fn drawn(rows: AnyPoints<'_>, most: usize, seed: u64) -> Vec<usize> {
+    Stream::new(seed, Purpose::ChoiceRows).rows(rows.n_rows(), most)
+}
+
+/// The rows that [`drawn`] names.
 ///
 /// Cost: memory most·d numbers.
 pub(super) fn sampled(rows: AnyPoints<'_>, most: usize, seed: u64) -> Matrix<f64> {
-    let chosen = Stream::new(seed, Purpose::ChoiceRows).rows(rows.n_rows(), most);
+    let chosen = drawn(rows, most, seed);
     let mut out = Matrix::zeros(chosen.len(), rows.n_cols());
     let mut view = out.view_mut();
     chosen.iter().enumerate().for_each(|(at, row)| rows.copy_row(*row, view.row_mut(at)));

@@ -1,6 +1,6 @@
 //! Bi-cross-validation: blocks of rows and columns are held out and predicted from the rest.
 
-use super::columns::{Columns, sampled};
+use super::columns::{Columns, drawn};
 use crate::data::AnyPoints;
 use crate::eigen::rank_threshold;
 use crate::error::{Error, Result};
@@ -74,8 +74,8 @@ pub struct Gabriel {
 /// Statistics 2009.
 pub(crate) fn gabriel(rows: AnyPoints<'_>, options: &GabrielOptions, watch: &Watch) -> Result<Gabriel> {
     check(rows, options)?;
-    let x = sampled(rows, options.most_rows, options.seed);
-    let (n, d) = (x.n_rows(), x.n_cols());
+    let chosen = drawn(rows, options.most_rows, options.seed);
+    let (n, d) = (chosen.len(), rows.n_cols());
     let mut stream = Stream::new(options.seed, Purpose::Folds);
     let mut shuffled = |count: usize| {
         let mut order: Vec<usize> = (0..count).collect();
@@ -84,7 +84,11 @@ pub(crate) fn gabriel(rows: AnyPoints<'_>, options: &GabrielOptions, watch: &Wat
     };
     let (row_order, column_order) = (shuffled(n), shuffled(d));
     // Why: in this order the parts are runs of rows and of columns.
-    let x = Matrix::from_fn(n, d, |i, j| x[(row_order[i], column_order[j])]);
+    let (mut x, mut row) = (Matrix::zeros(n, d), vec![0.0; d]);
+    for (i, at) in row_order.iter().enumerate() {
+        rows.copy_row(chosen[*at], &mut row);
+        x.view_mut().row_mut(i).iter_mut().zip(&column_order).for_each(|(x, j)| *x = row[*j]);
+    }
     let (row_parts, column_parts) = (parts(n, options.row_folds), parts(d, options.column_folds));
     let mut folds = Vec::with_capacity(row_parts.len());
     for (at, part) in row_parts.iter().enumerate() {
@@ -171,9 +175,10 @@ impl Split {
     fn new(x: MatRef<'_, f64>, part: Range<usize>, scaled: bool, columns: &[Range<usize>]) -> Result<Self> {
         let (n, d) = (x.n_rows(), x.n_cols());
         let mut held = x.rows(part.clone()).to_matrix();
-        let mut others = x.rows(0..part.start).to_matrix().into_vec();
-        others.extend_from_slice(x.rows(part.end..n).to_matrix().as_slice());
-        let mut others = Matrix::from_vec(others, n - part.len(), d)?;
+        let mut others = Matrix::zeros(n - part.len(), d);
+        for (at, i) in (0..part.start).chain(part.end..n).enumerate() {
+            others.view_mut().row_mut(at).copy_from_slice(x.row(i));
+        }
         Columns::standardise(&mut others, scaled)?.apply(held.view_mut());
         let left = d - columns.iter().map(Range::len).max().unwrap_or(0);
         let moments = (left <= others.n_rows()).then(|| scatter(others.view()));

@@ -53,6 +53,8 @@ const LARGEST_SIDE: usize = 1000;
 const LARGEST_FACTORED: usize = 500;
 /// With very many columns they look at rows of this many numbers together, half a GiB.
 const LARGEST_TABLE: usize = 1 << 26;
+/// Numbers that a thread packs for matrix products.
+const PRODUCT_NUMBERS: u128 = 1 << 17;
 /// But not at fewer rows than this.
 const FEWEST_ROWS: usize = 20;
 
@@ -285,9 +287,24 @@ fn ask_threshold(spectrum: &Spectrum<'_>) -> (Option<f64>, Answer) {
     }
 }
 
+/// Numbers that [`choose()`] holds at a time for n rows of d columns: cross-validation two copies of its rows, and for each thread a
+/// matrix of the smaller side with what its decomposition takes; parallel and factor analysis a copy of theirs, and for each thread
+/// another with the matrix of its smaller side.
+pub(super) fn numbers((n, d): (usize, usize), threads: usize) -> u128 {
+    let (gabriel, parallel) = (GabrielOptions::default(), ParallelOptions::default());
+    let rows = |limit: usize| n.min(most_rows(d, limit)) as u128;
+    let (validated, permuted) = (rows(gabriel.most_rows), rows(parallel.most_rows));
+    let (d, threads, folds) = (d as u128, threads.max(1) as u128, gabriel.column_folds as u128);
+    let square = |rows: u128| rows.min(d).pow(2);
+    let path = 4 * square(validated) + validated / gabriel.row_folds as u128 * d.min(gabriel.most as u128);
+    let by_gabriel = 2 * validated * d + square(validated) + threads.min(folds) * path;
+    let by_parallel = (1 + threads) * permuted * d + 3 * threads * square(permuted);
+    by_gabriel.max(by_parallel).max(2 * permuted * d) + threads * PRODUCT_NUMBERS
+}
+
 /// Rows that a rule looks at: its own limit, or fewer where there are many columns.
-fn most_rows(rows: AnyPoints<'_>, limit: usize) -> usize {
-    let d = rows.n_cols().max(1);
+fn most_rows(d: usize, limit: usize) -> usize {
+    let d = d.max(1);
     let limit = if d > LARGEST_SIDE { limit.min(LARGEST_SIDE) } else { limit };
     limit.min((LARGEST_TABLE / d).max(FEWEST_ROWS))
 }
@@ -300,7 +317,7 @@ fn ask_parallel(
     let standard = ParallelOptions::default();
     let how = ParallelOptions {
         permutations: options.permutations,
-        most_rows: most_rows(rows, standard.most_rows),
+        most_rows: most_rows(rows.n_cols(), standard.most_rows),
         seed: options.seed,
         scaled: options.scaled,
         ..standard
@@ -327,7 +344,7 @@ fn ask_factors(
     let limit = if rows.n_cols() > LARGEST_FACTORED { LARGEST_FACTORED } else { standard.most_rows };
     let how = ParallelOptions {
         permutations: options.permutations,
-        most_rows: most_rows(rows, limit),
+        most_rows: most_rows(rows.n_cols(), limit),
         seed: options.seed,
         ..standard
     };
@@ -353,7 +370,7 @@ fn ask_gabriel(
     let standard = GabrielOptions::default();
     let how = GabrielOptions {
         most: options.most.unwrap_or(standard.most),
-        most_rows: most_rows(rows, standard.most_rows),
+        most_rows: most_rows(rows.n_cols(), standard.most_rows),
         seed: options.seed,
         scaled: options.scaled,
         ..standard

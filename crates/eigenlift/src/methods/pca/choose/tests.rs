@@ -118,11 +118,11 @@ fn the_choice_does_not_depend_on_threads_and_survives_json() {
 #[test]
 fn wide_tables_are_looked_at_in_part() {
     let wide = Matrix::<f64>::zeros(3, 1001);
-    assert_eq!((most_rows((&wide).into(), 4000), most_rows((&wide).into(), 500)), (1000, 500));
+    assert_eq!((most_rows(wide.n_cols(), 4000), most_rows(wide.n_cols(), 500)), (1000, 500));
     let narrow = Matrix::<f64>::zeros(3, 1000);
-    assert_eq!(most_rows((&narrow).into(), 4000), 4000);
+    assert_eq!(most_rows(narrow.n_cols(), 4000), 4000);
     let widest = Matrix::<f64>::zeros(1, 1 << 20);
-    assert_eq!(most_rows((&widest).into(), 4000), 64);
+    assert_eq!(most_rows(widest.n_cols(), 4000), 64);
 }
 
 #[test]
