@@ -136,9 +136,7 @@ class DiffusionMap(Manifold):
 
     def _settings(self, X, kernel):
         residual = self._residual(self.tol) if X.dtype == np.float64 else max(self._residual(self.tol), 1e-6)
-        return self._told(
-            "rows", X.shape[0], tol=residual, kernel=kernel, alpha=float(self.alpha), time=float(self.t)
-        )
+        return self._told("rows", X.shape[0], tol=residual, kernel=kernel, alpha=float(self.alpha), time=float(self.t))
 
     def plan(self, X: Rows) -> Plan:
         """What `fit` would do with X, without doing it.

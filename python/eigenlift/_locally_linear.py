@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
-from . import _native
 from . import _parameters as parameters
 from ._account import Plan
 from ._errors import EigenliftError
 from ._manifold import Manifold, dense
-from ._rows import from_native, native
+from ._rows import from_native
 
 if TYPE_CHECKING:
     from ._types import Array, Progress, RandomState, Rows

@@ -322,9 +322,7 @@ def neighborhoods(
 ) -> tuple[float, float]:
     """Trustworthiness and continuity; the metric may be precomputed."""
 
-def examine_isomap(
-    x: Rows, settings: Settings, threads: int, progress: Progress = None
-) -> tuple[str, list[str]]:
+def examine_isomap(x: Rows, settings: Settings, threads: int, progress: Progress = None) -> tuple[str, list[str]]:
     """What the doctor finds as JSON, and a sentence for each suspected edge."""
 
 def mutual_information(

@@ -78,7 +78,7 @@ pub(crate) fn factor_analysis(
     }
     let z = Matrix::from_fn(d, n, |i, j| x[(j, varying[i])]);
     drop(x);
-    let spectra = permuted_spectra(&z, options, watch)?;
+    let spectra = permuted_spectra(&z, options, ("factor analysis", watch))?;
     let threshold = quantile(spectra.iter().map(|values| values[0]).collect(), options.quantile);
     let mut factors = Factors::new(z);
     let n_components = factors.count((most, threshold), watch)?;

@@ -88,7 +88,7 @@ pub(crate) fn parallel_analysis(
     let columns = Matrix::from_fn(x.n_cols(), x.n_rows(), |i, j| x[(j, i)]);
     drop(x);
     let observed = eigenvalues(&columns)?;
-    let spectra = permuted_spectra(&columns, options, watch)?;
+    let spectra = permuted_spectra(&columns, options, ("parallel analysis", watch))?;
     let null: Vec<f64> = (0..observed.len())
         .map(|j| quantile(spectra.iter().map(|values| values[j]).collect(), options.quantile))
         .collect();
@@ -111,11 +111,11 @@ pub(super) fn check(options: &ParallelOptions) -> Result<()> {
     ))
 }
 
-/// The spectrum of every permutation, in their order.
+/// The spectrum of every permutation, in their order, as the stage named.
 pub(super) fn permuted_spectra(
     columns: &Matrix<f64>,
     options: &ParallelOptions,
-    watch: &Watch,
+    (stage, watch): (&'static str, &Watch),
 ) -> Result<Vec<Vec<f64>>> {
     let (d, n) = (columns.n_rows(), columns.n_cols());
     let side = d.min(n);
@@ -128,7 +128,7 @@ pub(super) fn permuted_spectra(
             .into_par_iter()
             .with_max_len(1)
             .map(|permutation| {
-                watch.step("parallel analysis", done.fetch_add(1, Ordering::Relaxed), total)?;
+                watch.step(stage, done.fetch_add(1, Ordering::Relaxed), total)?;
                 let mut stream = Stream::numbered(options.seed, Purpose::Shuffles, permutation as u32);
                 let mut permuted = columns.clone();
                 permuted.as_mut_slice().chunks_exact_mut(n).for_each(|column| stream.shuffle(column));
