@@ -8,6 +8,7 @@
 use crate::error::{Error, Result};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Smaller allocations are not checked: their size does not scale with the data.
@@ -40,7 +41,11 @@ fn check(bytes: u128) {
 /// [`Error::Memory`] with the number of bytes.
 pub fn reserve(bytes: u128) -> Result<()> {
     let needed = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(SLACK_BYTES);
-    Vec::<u8>::new().try_reserve_exact(needed).map_err(|_| Refused(bytes).error())
+    let mut tried = Vec::<u8>::new();
+    let granted = tried.try_reserve_exact(needed);
+    // An allocation that nobody looks at may be optimized away.
+    black_box(tried);
+    granted.map_err(|_| Refused(bytes).error())
 }
 
 /// An empty vector with room for `count` numbers; unwinds to the nearest [`guard`] when the system refuses it.
@@ -186,7 +191,7 @@ mod tests {
     fn what_is_refused_is_an_error_with_its_number() {
         assert!(message(reserve(1 << 60)).contains("1152921504606846976 bytes"));
         reserve(1 << 20).unwrap();
-        let huge = || guard(|| Ok(Matrix::<f64>::zeros(1 << 30, 1 << 27).n_rows()));
+        let huge = || guard(|| Ok(black_box(Matrix::<f64>::zeros(1 << 30, 1 << 27)).n_rows()));
         assert!(message(huge()).contains("1152921504606846976 bytes"));
         // Also from a thread of a pool, and the pool goes on.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -201,7 +206,7 @@ mod tests {
         let refused = |work: fn() -> usize| message(guard(|| Ok(work()))).contains("8589934592000000 bytes");
         const COUNT: usize = 1_073_741_824_000_000;
         assert!(refused(|| filled(1.0f64, COUNT).len()));
-        assert!(refused(|| zeroed::<f64>(COUNT).len()));
+        assert!(refused(|| black_box(zeroed::<f64>(COUNT)).len()));
         assert!(refused(|| room_for::<f64>(COUNT).len()));
         assert!(refused(|| collected(COUNT, [1.0f64]).len()));
         assert!(refused(|| {

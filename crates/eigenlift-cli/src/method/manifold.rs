@@ -60,7 +60,9 @@ impl ManifoldSettings<'_> {
         if let Some(path) = &self.0.graph {
             return Ok(ManifoldInput::graph(read_graph(path, data.rows)?, Some(samples)));
         }
-        let kernel: Option<KernelSpec> = self.0.settings.text("kernel").map(str::parse).transpose()?;
+        // A kernel that takes the place of neighbors can be a matrix of affinities.
+        let in_place = neighbor_search(&self.0.settings).and(self.0.settings.text("kernel"));
+        let kernel: Option<KernelSpec> = in_place.map(str::parse).transpose()?;
         Ok(match (kernel, self.metric()?) {
             (Some(kernel), _) if kernel.is_precomputed() => ManifoldInput::affinities(samples),
             (_, MetricChoice::Precomputed) => ManifoldInput::distances(samples),

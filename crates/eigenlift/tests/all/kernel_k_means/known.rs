@@ -165,7 +165,7 @@ fn threads_and_memory_change_no_label() {
     let more = settings().with(|f| f.threads(3)).fit(&any(&x)).unwrap();
     assert_eq!(bits(&one.distances(&x).unwrap()), bits(&more.distances(&x).unwrap()));
     assert_eq!((one.labels(), one.inertia()), (more.labels(), more.inertia()));
-    assert!(one.plan().to_string().contains("of all rows, 585.9 KiB, are held"), "{}", one.plan());
+    assert!(one.plan().to_string().contains("of all rows, 562.5 KiB, are held"), "{}", one.plan());
     // Too little memory for all features: the starts see 500 rows or more, and every step computes features again.
     let short = |settings: &KernelKMeans| {
         let all = one.plan().bytes_needed;
@@ -176,7 +176,8 @@ fn threads_and_memory_change_no_label() {
                 .prepare(&any(&x))
                 .is_ok_and(|job| job.plan().to_string().contains("computed again in every step"))
         };
-        tight.into_iter().find(again).unwrap().fit(&any(&x)).unwrap()
+        // Some way below the largest limit: a landmark or two are the same row as another, and what they would take is free.
+        tight.into_iter().filter(again).nth(5).unwrap().fit(&any(&x)).unwrap()
     };
     let start: Vec<u32> = (0..1500).map(|i| (i % 4) as u32).collect();
     let settings = settings();
