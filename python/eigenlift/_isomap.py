@@ -474,6 +474,9 @@ class Isomap(Manifold):
         cut = self.cut
         if isinstance(cut, str) and cut != "suspects":
             parameters.refuse(self, "cut", "'suspects', pairs of rows or None")
+        pairs = None if cut is None or isinstance(cut, str) else [(int(i), int(j)) for i, j in cut]
+        if any(min(pair) < 0 for pair in pairs or []):
+            parameters.refuse(self, "cut", "'suspects', pairs of rows counted from 0, or None")
         search = "brute" if self.search == "auto" and self.neighbors_algorithm == "brute" else self.search
         return self._told(
             given,
@@ -486,7 +489,7 @@ class Isomap(Manifold):
             exact=self.landmarks == "exact",
             landmarks=None if self.landmarks in (None, "exact") else int(self.landmarks),
             disconnected=self.disconnected,
-            cut=cut if cut is None or isinstance(cut, str) else [(int(i), int(j)) for i, j in cut] or None,
+            cut=cut if isinstance(cut, str) else pairs or None,
         )
 
     def _neighbors(self):

@@ -15,7 +15,7 @@ use eigenlift::methods::manifold::{FittedManifold, Manifold, ManifoldInput, Run,
 use eigenlift::model::{Lift, ManifoldLift};
 use eigenlift::progress::Watch;
 use pyo3::prelude::*;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a fit of a manifold method is given beside its settings, as a dict.
@@ -25,7 +25,7 @@ pub(crate) struct Given {
     /// What the rows are: rows, distances, neighbors or affinities.
     given: String,
     /// Parameters by the names of their description; `None` for those that are not given.
-    values: HashMap<String, Option<Setting>>,
+    values: BTreeMap<String, Option<Setting>>,
     seed: u64,
     memory: Option<u64>,
     column_names: Vec<String>,

@@ -57,8 +57,10 @@ impl Observer for Bar {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         if !stages.seen.iter().any(|seen| seen == stage) {
             stages.seen.push(stage.to_owned());
+            drop(stages);
             // What the stages before have freed.
             trim::give_back();
+            stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         }
         if self.bar.is_hidden() {
             return;

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::KernelSpec;
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
 
 /// What is known of a method beside its code.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct Parameter {
     pub kind: Kind,
     /// What it is when it is not given, as text.
     pub default: Option<&'static str>,
-    /// Parameters that cannot be given beside it.
+    /// Parameters that the command line refuses beside it; elsewhere the more particular one decides.
     pub excludes: &'static [&'static str],
     /// Under which heading it stands in help; `None` where the command line does not have it.
     pub heading: Option<&'static str>,
@@ -92,6 +93,19 @@ pub enum Value {
     Flag(bool),
     /// Of [`Kind::Pairs`]; `None` stands for those that are found.
     Pairs(Option<Vec<(usize, usize)>>),
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Number(x) => write!(f, "{x}"),
+            Self::Text(text) => write!(f, "\"{text}\""),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Pairs(None) => f.write_str("pairs that are found"),
+            Self::Pairs(Some(pairs)) => write!(f, "{} pairs", pairs.len()),
+        }
+    }
 }
 
 /// The word for pairs of rows that are found.
@@ -194,8 +208,13 @@ impl Description {
         let mut values = BTreeMap::new();
         for (name, value) in given {
             let parameter = self.parameter(&name).ok_or_else(|| self.unknown(&name))?;
+            let shown = value.to_string();
             let value = parameter.check(value).map_err(|required| {
-                Error::setting(format!("{name} of {}", self.name), required, "Change it")
+                Error::setting(
+                    format!("{shown} as {name} of {}", self.name),
+                    required,
+                    "Choose another value",
+                )
             })?;
             values.insert(parameter.name, value);
         }
@@ -245,10 +264,12 @@ impl Settings {
     }
 
     /// These settings with another value of a parameter that is in them.
+    ///
+    /// # Panics
+    /// When it is not: a mistake in the program.
     pub fn with(mut self, name: &str, value: Value) -> Self {
-        if let Some(place) = self.0.get_mut(name) {
-            *place = value;
-        }
+        let known = self.0.get_mut(name).map(|place| *place = value);
+        assert!(known.is_some(), "{name} is not among {:?}", self.0.keys());
         self
     }
 
@@ -301,7 +322,9 @@ mod tests {
     fn what_is_no_value_of_a_parameter_is_refused() {
         let refused = |name, value| METHOD.settings(given(name, value)).unwrap_err().to_string();
         assert!(refused("height", Value::Count(1)).contains("known are width, rate, way"));
-        assert!(refused("width", Value::Count(0)).contains("at least 1"));
+        assert!(
+            refused("width", Value::Count(0)).contains("0 as width of sample; a whole number of at least 1")
+        );
         assert!(refused("width", Value::Number(2.0)).contains("whole number"));
         assert!(refused("rate", Value::Number(f64::INFINITY)).contains("above 0"));
         assert!(refused("way", Value::Text("left".into())).contains("one of up, down"));

@@ -63,6 +63,19 @@ fn check(folder: &Folder, cases: &[Case]) {
 }
 
 #[test]
+fn many_more_components_than_rows_are_no_fault() {
+    let folder = prepared();
+    for method in ["isomap", "mds", "laplacian", "diffusion", "lle"] {
+        for verb in ["plan", "fit"] {
+            let run =
+                folder.say(&format!("{verb} {method} roll.csv --target t -k 1000000000000000000 --quiet"));
+            assert!(!run.err.contains("internal error"), "{verb} {method}: {}", run.err);
+            assert!([0, 1, 2, 3].contains(&run.code), "{verb} {method}: {} {}", run.code, run.err);
+        }
+    }
+}
+
+#[test]
 fn wrong_command_lines() {
     check(
         &prepared(),

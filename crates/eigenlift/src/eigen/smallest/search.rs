@@ -28,7 +28,7 @@ pub(super) fn kept(k: usize) -> usize {
 
 /// Bytes that the search takes for k pairs of n rows: the space, its product and their next versions.
 pub(super) fn bytes(n: usize, k: usize) -> u64 {
-    (4 * BLOCKS * kept(k) * size_of::<f64>()) as u64 * n as u64
+    (4 * BLOCKS * kept(k.min(n)) * size_of::<f64>()) as u64 * n as u64
 }
 
 /// One search.

@@ -145,7 +145,7 @@ impl Isomap {
 
     /// Every row a source, or landmarks.
     fn way(&self, n: usize, allowed: u64) -> Way {
-        let k = self.common.n_components;
+        let k = self.common.n_components.min(n);
         let graph = graph_bytes(n, Some(self.common.reach));
         let wide = n as u128;
         let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256) + graph;

@@ -129,7 +129,7 @@ impl ClassicalMds {
 
     fn way(&self, input: &ManifoldInput, allowed: u64) -> Way {
         let n = input.n_samples();
-        let (k, wide) = (self.common.n_components, n as u128);
+        let (k, wide) = (self.common.n_components.min(n), n as u128);
         // A copy of rows in double precision, and distances to the rows on which the embedding is judged.
         let beside = 8 * wide * (input.n_features() as u128 + 2 * JUDGED_ROWS as u128);
         let exact_bytes = 8 * wide * wide + 8 * wide * (2 * basis_columns(n, k) as u128 + 256) + beside;
