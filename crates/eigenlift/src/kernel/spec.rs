@@ -247,16 +247,6 @@ impl KernelSpec {
 
     /// The same kernel with every parameter, given or not, replaced by the number that `value` gives for it.
     ///
-    /// ```
-    /// use eigenlift::kernel::{KernelSpec, Param};
-    /// let kernel = KernelSpec::default().map_params(&mut |_, param| match param {
-    ///     Param::Value(number) => Ok(number),
-    ///     _ => Ok(0.25),
-    /// })?;
-    /// assert_eq!(kernel.to_string(), "rbf(gamma=0.25)");
-    /// # Ok::<(), eigenlift::error::Error>(())
-    /// ```
-    ///
     /// # Errors
     /// Those of `value`, and those of [`validate`](Self::validate) for the result.
     pub(crate) fn map_params(
