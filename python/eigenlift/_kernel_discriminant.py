@@ -261,7 +261,7 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         X = self._rows(X, reset=False)
         return self._run(self._model.transform, self._compared(X, 0, self.plan_))
 
-    def predict_log_proba(self, X: Rows) -> Array:
+    def predict_log_proba(self, X: Rows) -> NDArray[np.float64]:
         """Logarithms of the probabilities of the classes.
 
         Parameters
@@ -272,19 +272,13 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the precision of `X`, in the order of `classes_`.
+            In double precision, in the order of `classes_`.
         """
-        logs, precision = self._log_proba(X)
-        return logs.astype(precision, copy=False)
-
-    def _log_proba(self, X):
-        """Logarithms of the probabilities in double precision, and the precision of the rows."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        logs = self._run(_native.kernel_discriminant_log_proba, self._model, self._compared(X, 0, self.plan_))
-        return logs, X.dtype
+        return self._run(_native.kernel_discriminant_log_proba, self._model, self._compared(X, 0, self.plan_))
 
-    def predict_proba(self, X: Rows) -> Array:
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Probabilities of the classes, as if each were normal with the variance within along the directions.
 
         Parameters
@@ -295,12 +289,11 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the precision of `X`, in the order of `classes_`.
+            In the order of `classes_`.
         """
-        logs, precision = self._log_proba(X)
-        return np.exp(logs).astype(precision, copy=False)
+        return np.exp(self.predict_log_proba(X))
 
-    def decision_function(self, X: Rows) -> Array:
+    def decision_function(self, X: Rows) -> NDArray[np.float64]:
         """What classes are decided by: the larger, the more probable.
 
         Parameters
@@ -312,11 +305,10 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes the logarithm of the ratio of their probabilities, above 0 for the second; for more those of
-            `predict_log_proba`. In the precision of `X`.
+            `predict_log_proba`.
         """
-        logs, precision = self._log_proba(X)
-        decided = logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-        return decided.astype(precision, copy=False)
+        logs = self.predict_log_proba(X)
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """The most probable class of each row.
@@ -330,7 +322,8 @@ class KernelDiscriminant(ClassifierMixin, Kernelised):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[np.argmax(self._log_proba(X)[0], axis=1)]
+        logs = self.predict_log_proba(X)
+        return self.classes_[np.argmax(logs, axis=1)]
 
     @classmethod
     def _from_model(cls, model):

@@ -85,19 +85,17 @@ def test_what_goes_in_as_float32_comes_out_as_float32(estimator):
 
 # What they take rows to, beside a transform; `score` and `predict` give numbers and classes of their own type.
 METHODS = [
-    "decision_function",
     "denoise",
     "inverse_transform",
     "plane",
-    "predict_log_proba",
-    "predict_proba",
     "reconstruction_error",
     "score_samples",
     "t_squared",
     "transform",
 ]
-# Of double precision by intent: statistics that limits are compared with, whatever the rows are.
+# Of double precision by intent: statistics that limits are compared with, and probabilities, whose logarithms single precision loses.
 DOUBLE = {"novelty_scores", "contributions", "correlations"}
+DOUBLE |= {"decision_function", "predict_log_proba", "predict_proba"}
 # They give no array for rows, or one of classes; `fit_transform` has a test of its own.
 OTHERS = {"fit", "fit_predict", "fit_transform", "partial_fit", "plan", "predict", "score"}
 OTHERS |= {"certify", "component_of", "refine", "limits"}
