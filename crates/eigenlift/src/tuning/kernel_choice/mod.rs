@@ -259,7 +259,7 @@ impl ChooseKernelPca {
             if k <= rows {
                 return Ok(vec![k]);
             }
-            let needed = k + k.div_ceil(4) + 2;
+            let needed = k.saturating_add(k.div_ceil(4) + 2);
             return Err(Error::setting(
                 counted(k, "component"),
                 format!("a choice on these rows can keep {rows}"),
